@@ -1,4 +1,4 @@
-"""Sixty-eight false records: nearly all are found out, and docs/submit.md names those that are not."""
+"""More than a hundred false records: nearly all are found out, and docs/submit.md names those that are not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpugraph.ext.check_record import plausibility
 from gpugraph.ext.check_record.repository import knows_commits
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import read_record_file
-from gpugraph.records.statistics import interval_of, relative_half_width
+from gpugraph.records.statistics import interval_of, median, outliers, relative_half_width
 from tests.cli.runner import run
 from tests.measure.test_plausibility import DELETED, changed, of_clean_commit, on_gpu, stored
 
@@ -158,15 +158,95 @@ FALSE: dict[str, Callable[[Record, Record], Any]] = {
     "JSON: a key twice, otherwise": lambda gpu, cpu: with_text(
         cpu, '"problem": "mst"', '"problem": "sssp", "problem": "mst"'
     ),
+    # of which each has a check of its own
+    "samples: times / 3, in whole nanoseconds": lambda gpu, cpu: timed(cpu, [round(s / 3, 9) for s in cpu.samples]),
+    "samples: the fast half, and all that follows": lambda gpu, cpu: timed(
+        cpu, [s for s in cpu.samples if s <= (cpu.kernel_s or 0)]
+    ),
+    "samples: all are the least": lambda gpu, cpu: timed(cpu, [min(cpu.samples)] * 12),
+    "samples: thrice the same, as three processes": lambda gpu, cpu: timed(cpu, [*cpu.samples] * 3, [12, 12, 12]),
+    "samples: of another record, in another order": lambda gpu, cpu: timed(on_gpu(), list(on_gpu().samples)[::-1]),
+    "samples: a process that took none": lambda gpu, cpu: edited(cpu, sampling__processes=[12, 0]),
+    "samples: the wall clock of five": lambda gpu, cpu: edited(cpu, sampling__wall_s=[1.0] * 5),
+    "samples: no wall clock": lambda gpu, cpu: edited(cpu, sampling__wall_s=DELETED),
+    "samples: more processor time than threads": lambda gpu, cpu: edited(cpu, sampling__cpu_s=[1.0] * 12),
+    "samples: fewest above most": lambda gpu, cpu: edited(cpu, sampling__min_samples=500),
+    "samples: shares of phases above 1": lambda gpu, cpu: edited(cpu, kernel_phases_shares={"filter": [2.0, 3.0, 4.0]}),
+    "samples: phases of a run ten times as long": lambda gpu, cpu: edited(
+        cpu, kernel_phases_run_s=10 * (cpu.shape.kernel_phases_run_s or 0) + 1e-3
+    ),
+    "device: a processor named for a GPU": lambda gpu, cpu: edited(cpu, device__name=H200, environment__processor=H200),
+    "device: a processor with a GPU's UUID": lambda gpu, cpu: edited(cpu, device__uuid="GPU-1"),
+    "device: a byte of memory": lambda gpu, cpu: edited(cpu, device__memory_bytes=1, environment__memory_bytes=1),
+    "device: no second-level cache": lambda gpu, cpu: edited(gpu, device__l2_bytes=0),
+    "device: no package": lambda gpu, cpu: edited(cpu, environment__packages={}),
+    "commit: another author of the algorithm": lambda gpu, cpu: edited(cpu, algorithm_source__authors="Me"),
+    "peer: another library": lambda gpu, cpu: edited(stored(*PEER), algorithm="peer:igraph"),
+    "peer: a file of code": lambda gpu, cpu: edited(cpu, algorithm="./mine.py:driver"),
+    "verdict: a counter-example": lambda gpu, cpu: edited(cpu, verification__counter_example={"whole": True}),
+    "verdict: a message": lambda gpu, cpu: edited(cpu, message="it did not end"),
+    "verdict: no time": lambda gpu, cpu: edited(
+        cpu,
+        phases_s__verify=0.0,
+        phases_s__total=(cpu.shape.phases_s["total"] or 0) - (cpu.shape.phases_s["verify"] or 0),
+    ),
+    "rate: a phase that there is not": lambda gpu, cpu: edited(cpu, phases_s__luck=0.0),
+    "rate: energy without a window": lambda gpu, cpu: edited(cpu, energy={"joules_per_run": 0.02}),
+    "rate: energy that its power does not give": lambda gpu, cpu: edited(
+        gpu,
+        energy={
+            "joules_per_run": 400 * (gpu.kernel_s or 0),
+            "net_joules_per_run": 300 * (gpu.kernel_s or 0),
+            "mean_w": 40.0,
+            "idle_w": 10.0,
+            "window_s": 2.0,
+            "runs": int(2 / (gpu.kernel_s or 1)),
+            "per": "run",
+        },
+    ),
+    "rate: a price that its time does not give": lambda gpu, cpu: edited(
+        cpu, price={"per_hour": 1.0, "per_million_answers": 1e-6, "per_billion_edges": 1e-6}
+    ),
+    "rate: a roof that is lowered": lambda gpu, cpu: edited(
+        gpu, traffic={"minimum_bytes": 1e6, "copy_bytes_per_s": 1e11, "share": 1e-5 / (gpu.kernel_s or 1)}
+    ),
+    "rate: calls of half the kernel": lambda gpu, cpu: edited(
+        gpu, call={"samples_s": [(gpu.kernel_s or 0) / 4] * 7, "wall_s": [(gpu.kernel_s or 0)] * 7}
+    ),
+    "rate: figures of Graph500": lambda gpu, cpu: edited(cpu, graph500={"SCALE": 10.0}),
+    "rate: a command with another algorithm": lambda gpu, cpu: edited(
+        cpu, environment__command=["gpugraph", "mst", "rmat:10", "--algo=kruskal"]
+    ),
+    "rate: a command with another device": lambda gpu, cpu: edited(
+        cpu, environment__command=["gpugraph", "mst", "rmat:10", "--device", "cuda"]
+    ),
+    "rate: indices of 7 bits": lambda gpu, cpu: edited(cpu, parameters__index_bits=7),
+    "commit: an older one": lambda gpu, cpu: edited(
+        cpu,
+        **dict.fromkeys(("environment__git_commit", "provenance__commit"), on_gpu().shape.environment["git_commit"]),
+        provenance__sources_sha256="0" * 64,
+    ),
+    "device: another machine": lambda gpu, cpu: edited(
+        cpu, device__memory_bytes=2**42, environment__memory_bytes=2**42, environment__system="Plan 9"
+    ),
+    "rate: no compilation": lambda gpu, cpu: edited(
+        cpu,
+        phases_s__compile=0.0,
+        phases_s__total=(cpu.shape.phases_s["total"] or 0) - (cpu.shape.phases_s["compile"] or 0),
+    ),
 }
 
 UNNOTICED = {
     "device: another processor": "another name of the processor",
     "device: one thread": "fewer threads",
+    "device: another UUID": "another UUID",
     "graph: a file of any size": "a file that nobody else has",
     "rate: load hidden": "the load of the machine",
     "rate: caches cold": "cold caches",
     "rate: another cell": "the id of a cell",
+    "commit: an older one": "an older commit",
+    "device: another machine": "another name of the processor",
+    "rate: no compilation": "shorter phases",
 }
 """False records that pass, and the words that docs/submit.md names each by."""
 
@@ -176,36 +256,51 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> tuple[Record, Record]:
     path = tmp_path_factory.mktemp("measured") / "run.jsonl"
     run("mst", "rmat:10", "--device", "cpu", "--repeat", 12, "--save", path)
     (record,) = read_record_file(path).records
-    return on_gpu(), of_clean_commit(steady(record))
+    ticks = [second + 32e-9 for second in reversed(on_gpu().samples)]  # else it is a copy of a published one
+    return timed(on_gpu(), ticks), of_clean_commit(steady(record))
 
 
 IDLE_S = 0.000217777
 """About the kernel time of rmat:10 on an idle processor, in nanoseconds that neither 10 nor 100 divides."""
 
 
-def steady(record: Record) -> Record:
-    """Return the record of a CPU with samples around ``IDLE_S`` in no order: a busy machine is slower, or has one."""
-    middle, phases, rates = IDLE_S, record.shape.phases_s, record.shape.mteps
+def timed(record: Record, times: list[float], processes: list[int] | None = None) -> Record:
+    """Return the record with other samples and all that follows from them."""
+    middle, phases, rates = median(times), record.shape.phases_s, record.shape.mteps
     assert isinstance(rates.count, int)
-    twice_ns = round(2e9 * middle)
-    step_ns = twice_ns // 500 * 2 + twice_ns % 2  # of the same parity: the clock counts whole nanoseconds
-    times = [(twice_ns + (2 * (5 * i % 12) - 11) * step_ns) // 2 / 1e9 for i in range(12)]
-    low, high = interval_of([times], [12], middle) or (0.0, 0.0)
-    rounded_up = [round(1.01 * one, 9) for one in times]
+    traffic = record.shape.traffic
+    of_traffic = {} if traffic.share is None else {"traffic__share": traffic.share * (record.kernel_s or 0) / middle}
+    interval = interval_of([times], processes or [len(times)], middle)
     return edited(
         record,
+        **of_traffic,
         samples_s__kernel=times,
         phases_s__kernel=middle,
         phases_s__total=(phases["total"] or 0) - (phases["kernel"] or 0) + middle,
         mteps__kernel=rates.count / middle / 1e6,
         mteps__end_to_end=rates.count / (middle + record.transfer_s) / 1e6,
+        sampling__processes=processes or [len(times)],
+        sampling__outliers=outliers(times),
+        sampling__reached=None if interval is None else relative_half_width(interval, middle),
+        confidence_s__kernel=interval,
+        parameters__repeat=record.shape.parameters.repeat and len(times),
+    )
+
+
+def steady(record: Record) -> Record:
+    """Return the record of a CPU with samples around ``IDLE_S`` in no order: a busy machine is slower, or has one."""
+    twice_ns = round(2e9 * IDLE_S)
+    step_ns = twice_ns // 500 * 2 + twice_ns % 2  # of the same parity: the clock counts whole nanoseconds
+    times = [(twice_ns + (2 * (5 * i % 12) - 11) * step_ns) // 2 / 1e9 for i in range(12)]
+    rounded_up = [round(1.01 * one, 9) for one in times]
+    return edited(
+        timed(record, times),
+        kernel_phases_s={},
+        kernel_phases_run_s=IDLE_S,
         sampling__wall_s=rounded_up,
         sampling__cpu_s=rounded_up,
         sampling__switches=[0] * 12,
-        sampling__outliers=[],
         sampling__spent_s=max(record.shape.sampling.spent_s or 0, 1.1 * sum(rounded_up)),
-        sampling__reached=relative_half_width((low, high), middle),
-        confidence_s__kernel=[low, high],
     )
 
 
@@ -214,15 +309,15 @@ def passes(made: Any, path: Path) -> bool:
     return run("check-record", "--edges", 2**17, path).code == 0
 
 
-def test_at_most_eight_of_sixty_eight_false_records_pass_and_the_page_names_each(
+def test_at_most_one_in_ten_false_records_passes_and_the_page_names_each(
     bases: tuple[Record, Record], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit = bases[1].shape.environment["git_commit"]
     monkeypatch.setattr(plausibility, "git_commit", lambda: commit)
-    assert passes(bases[1], tmp_path / "true.jsonl")
-    assert len(FALSE) == 68
+    assert all(passes(base, tmp_path / "true.jsonl") for base in bases)
+    assert len(FALSE) == 104
     passed = {name for name, make in FALSE.items() if passes(make(*bases), tmp_path / "false.jsonl")}
     assert passed - (set() if knows_commits() else {"commit: invented"}) == set(UNNOTICED)
-    assert len(passed) <= 8
+    assert len(passed) <= 10
     page = (DOCS / "submit.md").read_text("utf-8")
     assert [words for words in UNNOTICED.values() if words not in page] == []

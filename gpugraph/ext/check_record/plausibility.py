@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from gpugraph.base.errors import GpuGraphError, InputError
 from gpugraph.bench.axes import draws_of
 from gpugraph.ext.check_record.plausible_figures import (
+    EQUAL_SAMPLES,
     GPUS,
     MOST_L2_BYTES,
     MOST_PROCESSORS,
@@ -22,6 +24,7 @@ from gpugraph.ext.check_record.plausible_figures import (
     counts,
     graph500,
     is_graph500,
+    least_bytes,
     rates,
     results,
     sampling,
@@ -31,6 +34,7 @@ from gpugraph.ext.check_record.plausible_figures import (
 from gpugraph.ext.check_record.repository import commit_time, known_programs, knows_commits
 from gpugraph.ext.comparing.cells import key_text
 from gpugraph.ext.peers.adapter import load_peered, peered_problems
+from gpugraph.ext.peers.libraries import LIBRARIES
 from gpugraph.graph.families import is_spec
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.graph.spec import parse_spec
@@ -41,7 +45,7 @@ from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.contract import PROBLEMS, InputSize
 from gpugraph.problems.foreign import PEER, is_file, is_foreign
 from gpugraph.problems.registry import find_algorithm, load_problem
-from gpugraph.records.record import LEAST_SAMPLES, WAY_THERE, Record
+from gpugraph.records.record import LEAST_SAMPLES, PHASES, WAY_THERE, Record
 from gpugraph.records.record_shape import Shape, WorkShape, shown
 
 CLOCKS_DIFFER_S = 3600.0
@@ -56,10 +60,6 @@ TUNING_DRAWS, MOST_DRAWS = 40, 400
 MOST_SOURCES = 4
 """Of a record with more sources the answers from so many are computed here."""
 
-
-EQUAL_SAMPLES = 5
-"""So many samples and more are never the same in two measurements, unless the clock is too coarse to tell any apart."""
-
 EVERY_RECORD = (
     *("schema", "outcome", "time", "parameters.preparations", "parameters.warmup", "environment.command"),
     *("algorithm_source.authors", "algorithm_source.section"),
@@ -67,7 +67,7 @@ EVERY_RECORD = (
         "device.kind",
         "device.name",
         "device.memory_bytes",
-        "environment.packages",
+        "environment.packages.numpy",
         "provenance.clean",
         "provenance.commit",
     ),
@@ -146,7 +146,7 @@ def conflicts(records: Sequence[Record], published: Sequence[Record] = ()) -> li
     one describes otherwise.
     """
     first: dict[tuple[Any, ...], Any] = {}
-    seen: dict[tuple[float, ...], Record] = {}
+    seen: dict[tuple[float, ...], Record] = {}  # by the samples in order of size
     found = []
     for record in filter(lambda one: one.ok and one.problem in PROBLEMS, [*published, *records]):
         samples = record.samples
@@ -156,7 +156,7 @@ def conflicts(records: Sequence[Record], published: Sequence[Record] = ()) -> li
                     (record, Finding("conflict", f"{what} is {value}; another record has {first[what, *key]}"))
                 )
         if len(samples) >= EQUAL_SAMPLES and len(set(samples)) > 1:
-            earlier = seen.setdefault(samples, record)
+            earlier = seen.setdefault(tuple(sorted(samples)), record)
             if earlier is not record:
                 what = f"its {len(samples)} samples are those of {earlier.file} line {earlier.line}"
                 found.append((record, Finding("sampling", what)))
@@ -223,7 +223,10 @@ def _commit(record: Record) -> Iterator[str]:
         yield f"there is no commit '{commit}'"
     if record.ok and commit is not None and commit == git_commit() and not is_foreign(record.algorithm):
         with contextlib.suppress(InputError):  # which ``_program`` reports
-            digest = sources_digest(find_algorithm(record.problem, record.algorithm, record.device_kind))
+            ours = find_algorithm(record.problem, record.algorithm, record.device_kind)
+            digest, stated = sources_digest(ours), record.shape.algorithm_source
+            if [stated.get(name) for name in ("authors", "year", "section")] != [ours.authors, ours.year, ours.section]:
+                yield f"its algorithm_source is not that of '{record.algorithm}' at its commit"
             if digest != provenance.sources_sha256:
                 yield f"its sources_sha256 is {provenance.sources_sha256}, that of its commit {digest}"
 
@@ -251,6 +254,8 @@ def _names(record: Record) -> Iterator[str]:
     if unknown := set(record.data) - {*Shape.__struct_fields__, "schema"}:
         yield f"no record has a field {', '.join(map(shown, sorted(unknown)))}"
     apart = {"cell", "paper", "parameters"}  # where users name things
+    if unknown := set(record.shape.phases_s) - {*PHASES, "total"}:
+        yield f"there is no phase {', '.join(map(shown, sorted(unknown)))}"
     inside = [name for part in {*record.data} - apart for name in (part, *_inner(record.field(part)))]
     if foreign := {name for name in inside if not name.isascii()}:
         yield f"the names {', '.join(map(shown, sorted(foreign)))} have letters beyond ASCII"
@@ -290,18 +295,25 @@ def _fields(record: Record) -> Iterator[str]:
     missing = [name for name in needed if record.field(name) in (None, "")]
     if not is_graph500(record):
         energy, traffic, phases = record.shape.energy, record.shape.traffic, record.shape.phases_s
-        missing += [] if energy.absent or energy.joules_per_run is not None else ["energy"]
+        of_window = (energy.joules_per_run, energy.mean_w, energy.idle_w, energy.window_s, energy.runs, energy.per)
+        missing += [] if energy.absent or None not in of_window else ["energy"]
         parts = (traffic.minimum_bytes, traffic.copy_bytes_per_s, traffic.share)
         missing += [] if traffic.absent or None not in parts else ["traffic"]
         missing += [] if any(name in phases for name in WAY_THERE) else ["phases_s.transfer"]
         each = len(record.samples) // record.sources
+        missing += [] if record.shape.environment.get("command") else ["environment.command"]
+        missing += [] if record.shape.phases_s.get("verify") else ["phases_s.verify"]
+        if "price" in record.data and record.shape.device.ranks in (None, 1):  # younger than these
+            missing += [f"sampling.{one}" for one in ("wall_s", "cpu_s") if not getattr(record.shape.sampling, one)]
         missing += ["confidence_s.kernel"] if each >= LEAST_SAMPLES and record.interval_s is None else []
     if missing:
         yield f"it lacks {', '.join(missing)}"
 
 
 def _program(record: Record) -> Iterator[str]:
-    if record.algorithm.startswith("peer:") or is_foreign(record.algorithm):
+    if is_file(record.algorithm):
+        yield f"the file '{record.algorithm}' is no algorithm of gpugraph or of a package"
+    if is_foreign(record.algorithm):
         return
     try:
         find_algorithm(record.problem, record.algorithm, record.device_kind)
@@ -371,10 +383,15 @@ def _device(record: Record) -> Iterator[str]:
         yield from _gpu(record, ranks)
     else:
         yield f"times on '{device.kind}' are no performance"
+    of_gpus = ("uuid", "compute_capability", "multiprocessors", "l2_bytes", "clock_khz", "driver_cuda", "runtime_cuda")
+    if device.kind == "cpu" and (
+        device.name in GPUS or environment.get("gpu") or any(getattr(device, name) for name in of_gpus)
+    ):
+        yield "a processor has no fields of a GPU"
     if device.kind != "emulated" and record.shape.work != WorkShape(absent=record.shape.work.absent):
         yield f"its work was counted, which no device of kind '{device.kind}' does: only 'emulated'"
     yield from _ranks(record, ranks)
-    held = record.shape.peak_device_bytes or 0
+    held = max(record.shape.peak_device_bytes or 0, least_bytes(record))
     if device.memory_bytes is not None and held > device.memory_bytes * ranks:
         yield f"{held} bytes do not fit into its memory"
 
@@ -413,7 +430,7 @@ def _gpu(record: Record, ranks: int) -> Iterator[str]:
     for field, stated in (("compute_capability", known.capability), ("multiprocessors", known.multiprocessors)):
         if (value := getattr(device, field)) is not None and value != stated:
             yield f"its {field} is {value}, that of an {name} is {stated}"
-    if (device.l2_bytes or 0) > MOST_L2_BYTES:
+    if not 0 < (device.l2_bytes or 0) <= MOST_L2_BYTES:
         yield f"no GPU has a second-level cache of {device.l2_bytes} bytes"
     memory = device.memory_bytes
     if memory is not None and not 0.9 < memory / known.memory_bytes < 1.1:
@@ -454,6 +471,11 @@ def _command(record: Record) -> Iterator[str]:
     name = next(iter(words[words.index("gpugraph") + 1 :] if "gpugraph" in words else words[1:]), None)
     if name not in PROBLEMS:  # bench, or a Python program
         return
+    given = dict(pairwise(part for word in words for part in str(word).split("=", 1)))
+    for option, value in (("--algo", record.algorithm), ("--device", record.device_kind)):
+        named = {one.strip() for word in given.get(option, "auto").split(",") for one in re.split("[@:/*]", word)}
+        if not record.algorithm.startswith("peer:") and not {value, "auto"} & named:
+            yield f"its command has {option} {given[option]}, it is by {record.algorithm} on {record.device_kind}"
     specs = {_plain(word) for word in words if is_spec(word)}
     if name != record.problem or (specs and _plain(record.graph_source) not in specs):
         yield f"its command solves {name} on {', '.join(sorted(specs)) or 'a file'}, it {record.problem}"
@@ -475,10 +497,14 @@ def _peer(record: Record) -> Iterator[str]:
         yield from _external(record)
     elif record.problem not in peered_problems() or name not in load_peered(record.problem).peers:
         yield f"there is no library '{name}' that solves {record.problem}"
+    elif not str(source.get("section")).startswith(f"{LIBRARIES[name].title} "):
+        yield f"its algorithm_source is of another library than {LIBRARIES[name].title}"
     elif not (version := _VERSIONED.match(str(source.get("section", "")).split(",")[0])):
         yield f"the version of the library '{record.algorithm}' is not recorded"
-    elif (packages := record.shape.environment.get("packages") or {}) and version[1] not in packages.values():
-        yield f"the library is of version {version[1]}, and no package of the record is"
+    elif (packages := record.shape.environment.get("packages") or {}) and version[1] not in map(
+        packages.get, LIBRARIES[name].distributions or (name,)
+    ):
+        yield f"the library is of version {version[1]}, and its package in the record is not"
     if record.shape.provenance.sources_sha256 is not None:
         yield "it is of another program, and has a digest of sources of gpugraph"
 
@@ -491,8 +517,11 @@ def _external(record: Record) -> Iterator[str]:
     if wrong := [program.name for program in programs if not SHA256.fullmatch(program.sha256 or "")]:
         yield f"it has no SHA-256 of {', '.join(map(str, wrong))}"
     known = known_programs(record.algorithm)
-    if known and not known & {program.sha256 for program in programs if program.version}:
+    if known and not known.keys() & {program.sha256 for program in programs if program.version}:
         yield f"no published record of '{record.algorithm}' has a program of its SHA-256"
+    for program in programs:
+        if program.version and known.get(program.sha256, program.version) != program.version:
+            yield f"the program of that SHA-256 prints another version than '{program.version}'"
 
 
 def _verdict(record: Record) -> Iterator[str]:
@@ -500,6 +529,10 @@ def _verdict(record: Record) -> Iterator[str]:
         yield f"its result is not verified ({record.verdict})"
     elif record.shape.verification.method not in ("certificate", "reference", "both"):
         yield f"it is verified by '{record.shape.verification.method}', which is no check"
+    elif (
+        record.shape.verification.counter_example or record.shape.verification.wrong_on_purpose or record.shape.message
+    ):
+        yield "it is verified, and has a message or a counter-example"
 
 
 def _answer(record: Record) -> Iterator[str]:
@@ -507,7 +540,7 @@ def _answer(record: Record) -> Iterator[str]:
     results = record.shape.per_source[:MOST_SOURCES] or [record.shape.result]
     if _is_batch(record) and together(record.shape.result):
         return
-    for result in results:
+    for place, result in enumerate(results):
         given = record.shape.cell.input or {}
         ours = _solved(
             record.problem,
@@ -525,6 +558,8 @@ def _answer(record: Record) -> Iterator[str]:
         for field, value in ours.shape.result.items():
             if field in _decided(record, result) and result[field] != value:
                 yield f"{field} is {result[field]}; computed here it is {value}"
+        if place < len(record.counts) and record.counts[place] != ours.counts[0]:
+            yield f"it counts {record.counts[place]} edges; computed here there are {ours.counts[0]}"
 
 
 @lru_cache(maxsize=64)

@@ -11,6 +11,7 @@ from typing import Any
 
 from gpugraph.base.quantities import counted
 from gpugraph.ext.comparing.cells import by_process
+from gpugraph.problems.foreign import is_foreign
 from gpugraph.problems.registry import command_of, load_problem
 from gpugraph.records.record import Record
 from gpugraph.records.statistics import (
@@ -31,8 +32,17 @@ CORE_BYTES_PER_S = 1e11
 CACHED = 4.0
 """A GPU's second-level cache is read at less than so many times its memory's bandwidth."""
 
+SLOWEST = 0.3
+"""A copy reaches more than this share of the bandwidth of a data sheet."""
+
 ROUND_S = 1e-7
 """A round on a GPU takes longer: its blocks wait for each other."""
+
+PHASED, PHASED_S = 3.0, 5e-4
+"""Runs with clocks inside, and calls, take less than so many times the kernel and so many seconds."""
+
+EQUAL_SAMPLES = 5
+"""So many samples and more are never the same in two measurements, unless the clock is too coarse to tell any apart."""
 
 MOST_PROCESSORS = 4096
 """No machine of one operating system has more, and no rate is bounded by more."""
@@ -217,6 +227,15 @@ def times(record: Record) -> Iterator[str]:
         sum(seconds or 0.0 for seconds in record.shape.kernel_phases_s.values()),
         record.shape.kernel_phases_run_s,
     )
+    ours = not is_foreign(record.algorithm)
+    if ours and len(samples) >= EQUAL_SAMPLES and len(set(samples)) == 1:
+        yield f"its {len(samples)} samples are one time"
+    if ours and command_of(record.problem).on_graph and (run_s or 0.0) > PHASED * kernel + PHASED_S:
+        yield f"the run for its phases took {run_s:.4g} s, all others {kernel:.4g} s"
+    for name in ("samples_s", "wall_s") if record.shape.call.samples_s and ours else ():
+        call_s = median(getattr(record.shape.call, name))
+        if call_s < kernel / PHASED or (name == "samples_s" and call_s > PHASED * kernel + PHASED_S):
+            yield f"its calls took {call_s:.4g} s, its kernel {kernel:.4g} s"
     if run_s is not None and inner > run_s * (1 + CLOSE):
         yield f"its phases inside the kernel add up to {inner:.4g} s of {run_s:.4g} s"
     parts = sum(seconds or 0.0 for name, seconds in record.shape.phases_s.items() if name != "total")
@@ -277,10 +296,37 @@ def sampling(record: Record) -> Iterator[str]:
         taken, seconds = samples[place * each : (place + 1) * each], one.get("kernel_s")
         if not taken or not seconds or abs(median(taken) / seconds - 1) > CLOSE:
             yield f"the {seconds} s from source {one.get('source')} are not the median of its samples"
-    if sources and sources[0].get("source") != record.shape.result.get("source"):
+    if sources and sources[0].get("source") != record.shape.result.get("source", "none"):
         yield "its result is not that of its first source"
     if not is_graph500(record):
+        yield from _around(record, samples)
         yield from _derived(record, [samples[i : i + each] for i in range(0, len(samples), each)])
+
+
+AROUND_S, RESTS = 5e-5, 1.3
+"""Most samples of a CPU, and the wall clock around them, differ by no more seconds beyond such a factor."""
+
+
+def _around(record: Record, samples: Sequence[float]) -> Iterator[str]:
+    """Yield what was noted of every sample and does not fit to its time: clocks, processor time, shares of phases."""
+    noted, cpu = record.shape.sampling, record.device_kind == "cpu"
+    each = {name: getattr(noted, name) for name in ("wall_s", "cpu_s", "switches", "loads")}
+    if not record.algorithm.startswith("peer:") and isinstance(noted.sm_clock_mhz, list):
+        each["sm_clock_mhz"] = noted.sm_clock_mhz
+    if wrong := [name for name, values in each.items() if values is not None and len(values) != len(samples)]:
+        yield f"its {', '.join(wrong)} are not of {len(samples)} samples"
+        return
+    wall_s = noted.wall_s or []
+    if any(wall < second * (1 - CLOSE) - 1e-5 for wall, second in zip(wall_s, samples, strict=False)):
+        yield "its samples took longer than the wall clock around them"
+    ours = cpu and not is_foreign(record.algorithm) and command_of(record.problem).on_graph
+    if ours and wall_s and median([w - RESTS * s for w, s in zip(wall_s, samples, strict=True)]) > AROUND_S:
+        yield "its samples took a small part of the wall clock around them"
+    threads, used_s = record.shape.device.threads or 1, sum(noted.cpu_s or [])
+    if cpu and not record.algorithm.startswith("peer:") and used_s > 1.1 * threads * sum(wall_s) + 0.02:
+        yield f"{used_s:.4g} s of processor time are more than {threads} threads have in {sum(wall_s):.4g} s"
+    if any(not low <= share <= high <= 1 + CLOSE for low, share, high in record.shape.kernel_phases_shares.values()):
+        yield "the shares of its phases are not in order from 0 to 1"
 
 
 def _derived(record: Record, groups: Sequence[Sequence[float]]) -> Iterator[str]:
@@ -304,6 +350,8 @@ def _derived(record: Record, groups: Sequence[Sequence[float]]) -> Iterator[str]
     repeat, warmup = record.shape.parameters.repeat, record.shape.parameters.warmup
     if repeat not in (None, len(groups[0])):
         yield f"it has {len(groups[0])} samples, and parameters.repeat is {repeat}"
+    if (bits := record.field("parameters.index_bits")) not in (None, 32, 64):
+        yield f"parameters.index_bits is {bits}"
     if warmup != sampling.warmup:
         yield f"parameters.warmup is {warmup}, sampling.warmup {sampling.warmup}"
 
@@ -341,6 +389,8 @@ def _stopped(record: Record, groups: Sequence[Sequence[float]]) -> Iterator[str]
         ends = median_interval(groups) if len(groups[0]) >= INTERVAL_SAMPLES else (0.0, float("inf"))
         width = relative_half_width(ends, median([second for group in groups for second in group]))
     taken = len(groups[0])
+    if (sampling.min_samples or 0) > (sampling.max_samples or 0):
+        yield f"it takes {sampling.min_samples} samples at least, and {sampling.max_samples} at most"
     if by not in ("target", "time", "count", "budget"):
         yield f"its sampling.stopped_by is '{by}'"
     if by == "target" and not (width is not None and width <= target * (1 + CLOSE)):
@@ -372,9 +422,10 @@ def rates(record: Record) -> Iterator[str]:
             yield f"{stated.end_to_end:.4g} MTEPS end to end are more than the {stated.kernel:.4g} of the kernel"
     if (speed := moved.get("kernel_gb_s")) is not None:
         expected = (moved.get("array_bytes") or 0.0) / kernel / 1e9
-        if not agree(speed, expected):
+        if not agree(speed, expected) or moved.get("array_bytes") != record.graph_facts.get("bytes"):
             yield f"{speed:.4g} GB/s are not {expected:.4g}"
     yield from _energy(record, kernel)
+    yield from _price(record, kernel)
     yield from _traffic(record, kernel)
 
 
@@ -391,6 +442,27 @@ def _energy(record: Record, kernel: float) -> Iterator[str]:
         if not agree(energy.nanojoules_per_edge, expected):
             yield f"{energy.nanojoules_per_edge:.4g} nJ an edge are not {expected:.4g}"
 
+    run_s = (energy.window_s or 0.0) / (energy.runs or 1)
+    if energy.per == "run" and record.shape.device.ranks in (None, 1) and not is_graph500(record):
+        joules, above = ((energy.mean_w or 0.0) - idle_w for idle_w in (0.0, energy.idle_w or 0.0))
+        net = energy.net_joules_per_run or 0.0
+        if not agree(energy.joules_per_run, joules * run_s) or abs(net - above * run_s) > CLOSE * joules * run_s:
+            yield f"{energy.joules_per_run:.4g} J a run are not its power in the {run_s:.4g} s of a run"
+        if run_s < kernel / 2:
+            yield f"a run took {run_s:.4g} s while its energy was measured, and {kernel:.4g} s otherwise"
+
+
+def _price(record: Record, kernel: float) -> Iterator[str]:
+    price, queries = record.shape.price, together(record.shape.result) or 1
+    if price.per_hour is None:
+        return
+    times = [one.get("kernel_s") or 0.0 for one in record.shape.per_source] or [kernel]
+    second = price.per_hour / 3600 * (record.shape.device.ranks or 1)
+    edge_s = mean(s / n for s, n in zip(times, record.counts, strict=True)) if all(record.counts) else None
+    costs = second * mean(times) / queries * 1e6, None if edge_s is None else second * edge_s * 1e9
+    if not all(map(agree, (price.per_million_answers, price.per_billion_edges), costs)):
+        yield f"answers at {price.per_hour:.4g} an hour do not cost what it says"
+
 
 def _traffic(record: Record, kernel: float) -> Iterator[str]:
     traffic = record.shape.traffic
@@ -401,15 +473,21 @@ def _traffic(record: Record, kernel: float) -> Iterator[str]:
         yield f"{traffic.share:.3g} of the bandwidth is not {expected:.3g}"
     for name, moved, speed in (
         ("copy_bytes_per_s", float("inf"), traffic.copy_bytes_per_s),
-        ("minimum_bytes a run", 0.0, traffic.minimum_bytes / kernel),
+        ("minimum_bytes a run", traffic.minimum_bytes, traffic.minimum_bytes / kernel),
     ):
         if speed > (_bytes_per_s(record, moved) or float("inf")):
             yield f"its {name} is {speed:.4g} bytes a second, more than the device moves"
+    if record.device_kind == "cuda" and traffic.copy_bytes_per_s < SLOWEST * (
+        _bytes_per_s(record, float("inf")) or 0.0
+    ):
+        yield f"its copy_bytes_per_s is {traffic.copy_bytes_per_s:.4g}, far below the device's"
 
 
 def graph500(record: Record) -> Iterator[str]:
     """Yield the figures of Graph500 that its searches do not give."""
     if not is_graph500(record):
+        if record.shape.graph500:
+            yield f"it has figures of Graph500, whose graph is not '{record.graph_source}'"
         return
     shape, searches = record.shape, record.shape.per_source
     of = {name: [one.get(name) for one in searches] for name in ("source", "kernel_s", "tuples", "validation_s")}
@@ -423,6 +501,8 @@ def graph500(record: Record) -> Iterator[str]:
         expected |= {form.format(name): value for name, value in _seven(values).items()}
     for rate, slow in (*zip(_SEVEN[:5], _SEVEN[4::-1], strict=True), ("harmonic_mean", "mean")):
         expected[f"sssp_{rate}_TEPS"] = 1 / slowness[slow]
+    of_mean = slowness["mean"] ** 2 * max(len(roots) - 1, 1) ** 0.5
+    expected["sssp_harmonic_stddev_TEPS"] = slowness["stddev"] / of_mean
     if wrong := [name for name, value in expected.items() if not agree(shape.graph500.get(name), value)]:
         yield f"its {', '.join(wrong)} do not follow from its searches"
     made = [shape.graph500.get(name) or 0.0 for name in ("graph_generation", "construction_time")]

@@ -46,7 +46,7 @@ def _records(file: Path) -> list[Record]:
 
 
 @cache
-def known_programs(algorithm: str) -> set[str | None]:
-    """Return the SHA-256 of the programs with which a peer's published records were measured."""
+def known_programs(algorithm: str) -> dict[str | None, str]:
+    """Return by SHA-256 the versions of the programs with which a peer's published records were measured."""
     records = (record for record in published(()) if record.algorithm == algorithm)
-    return {one.sha256 for record in records for one in record.shape.provenance.programs if one.version}
+    return {one.sha256: one.version for record in records for one in record.shape.provenance.programs if one.version}
