@@ -123,6 +123,12 @@ def test_whatever_was_just_measured_is_believed(tmp_path: Path, words: tuple[Any
     assert findings(of_clean_commit(record), 10_000) == []
 
 
+def test_a_repetition_with_a_target_is_the_fewest_samples(measured: Record) -> None:
+    assert "sampling" in kinds(changed(measured, "parameters.repeat", 2))
+    assert "repeat" not in str(findings(changed(changed(measured, "parameters.repeat", 2), "sampling.target", 0.05)))
+    assert "repeat" in str(findings(changed(changed(measured, "parameters.repeat", 4), "sampling.target", 0.05)))
+
+
 def test_each_of_several_processes_stops_by_itself(tmp_path: Path) -> None:
     words = ("--algo", "kruskal", "--device", "cpu", "--target", "10%", "--max-seconds", 1, "--processes", 2)
     run("bench", "rmat:7", *words, "--save", tmp_path / "r.jsonl")
