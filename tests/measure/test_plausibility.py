@@ -124,9 +124,10 @@ def test_whatever_was_just_measured_is_believed(tmp_path: Path, words: tuple[Any
 
 
 def test_a_repetition_with_a_target_is_the_fewest_samples(measured: Record) -> None:
-    assert "sampling" in kinds(changed(measured, "parameters.repeat", 2))
-    assert "repeat" not in str(findings(changed(changed(measured, "parameters.repeat", 2), "sampling.target", 0.05)))
-    assert "repeat" in str(findings(changed(changed(measured, "parameters.repeat", 4), "sampling.target", 0.05)))
+    assert "repeat" in str(findings(changed(measured, "parameters.repeat", 2)))
+    adaptive = changed(changed(measured, "sampling.target", 0.05), "sampling.min_samples", 2)
+    assert "repeat" in str(findings(adaptive))
+    assert "repeat" not in str(findings(changed(adaptive, "parameters.repeat", 2)))
 
 
 def test_each_of_several_processes_stops_by_itself(tmp_path: Path) -> None:
@@ -345,6 +346,8 @@ def test_times_in_other_units_are_found_out_however_well_they_agree(name: str, f
 def test_a_published_comparison_has_the_draws_of_its_commit_or_tuning_draws(measured: Record) -> None:
     record = changed(measured, "cell.axes", {"draw": 41})
     assert "its draw 41 is neither a tuning draw" in str([one.what for one in findings(record)])
+    for spec in ("drawn:41", "drawn:41,whole=yes", "drawn:whole=yes,number=41"):
+        assert "its draw 41 is neither" in str(findings(changed(measured, "cell.input", {"graph": spec})))
     own = draws_of(record.shape.environment["git_commit"], 40)[39]
     for draw in (1, 40, own):
         assert "cell" not in kinds(changed(measured, "cell.axes", {"draw": draw}))

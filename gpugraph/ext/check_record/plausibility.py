@@ -107,6 +107,7 @@ OF_GRAPH = (
 
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _DIGEST = re.compile(r"[0-9a-f]{32}")
+_DRAWN = re.compile(r"drawn:(?:.*\bnumber=)?(\d+)")
 _VERSIONED = re.compile(r".* (\d+\.\d\S*)$")
 
 
@@ -450,7 +451,8 @@ def _cell(record: Record) -> Iterator[str]:
         graph = str(axes.get("graph", source)).format_map(axes)
         if "graph" in axes and _plain(graph) not in (_plain(record.graph_source), _plain(source)):
             yield f"its graph is '{record.graph_source}', that of its cell '{graph}'"
-    draw, commit = axes.get("draw"), record.shape.environment.get("git_commit")
+    drawn, commit = _DRAWN.match(str(source)), record.shape.environment.get("git_commit")
+    draw = axes.get("draw") if drawn is None else int(drawn[1])
     if isinstance(draw, int) and not 1 <= draw <= TUNING_DRAWS and commit and draw not in draws_of(commit, MOST_DRAWS):
         yield f"its draw {draw} is neither a tuning draw, 1 to {TUNING_DRAWS}, nor one of the commit '{commit}'"
     for name, value, wild in (

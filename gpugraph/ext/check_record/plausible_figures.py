@@ -348,7 +348,7 @@ def _derived(record: Record, groups: Sequence[Sequence[float]]) -> Iterator[str]
         yield f"its outliers are {sampling.outliers}; its samples give {far}"
     yield from _stopped(record, groups)
     repeat, warmup = record.shape.parameters.repeat, record.shape.parameters.warmup
-    if repeat is not None and (len(groups[0]) < repeat or (len(groups[0]) > repeat and not sampling.target)):
+    if repeat not in (None, sampling.min_samples if sampling.target else len(groups[0])):
         yield f"it has {len(groups[0])} samples, and parameters.repeat is {repeat}"
     if (bits := record.field("parameters.index_bits")) not in (None, 32, 64):
         yield f"parameters.index_bits is {bits}"
