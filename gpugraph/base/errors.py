@@ -193,7 +193,7 @@ def missing_packages_named() -> Iterator[None]:
 
 def placed(error: InputError, where: str) -> InputError:
     """Return an error at another place; its own place goes before what it says."""
-    what = f"{error.where}: {error.what}" if error.where else error.what
+    what = f"{error.where}: {error.what}" if error.where not in (None, "", where) else error.what
     return InputError(what, where=where, remedy=error.remedy)
 
 
@@ -348,7 +348,7 @@ def unreadable(path: str | os.PathLike[str], error: OSError | ValueError) -> Inp
     reason = (getattr(error, "strerror", None) or str(error)).lower()
     if "embedded null" in reason:  # the words differ between versions of Python
         reason = "embedded null character in the path"
-    misspelt = isinstance(error, FileNotFoundError | ValueError)
+    misspelt = isinstance(error, FileNotFoundError | NotADirectoryError | ValueError)
     if getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE):
         return InputError(f"cannot be read: {reason}", where=path, remedy=RAISE_FILES)
     remedy = "check the spelling of the path" if misspelt else "check its permissions"

@@ -265,5 +265,5 @@ def sampling_settings(table: Mapping[str, object]) -> dict[str, object]:
         made = msgspec.convert(given, Sampling, strict=False)  # the command line gives texts
     except msgspec.ValidationError as error:
         what, _, setting = str(error).replace("`", "").partition(" - at $.")
-        raise InputError(f"{setting}: {what.lower()}", remedy="see docs/bench.md") from None
+        raise InputError(f"{setting}: {what.lower()}".removeprefix(": "), remedy="see docs/bench.md") from None
     return {key: getattr(made, key) for key in table}

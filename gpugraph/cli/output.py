@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
+from gpugraph.base.compression import codec_of_name
 from gpugraph.base.errors import GpuGraphWarning, InputError, in_short_words, installable_here, printable
 from gpugraph.base.files import atomic_write, check_writable, ending_of
 from gpugraph.cli.process import Command
@@ -146,14 +147,13 @@ def diverted() -> Iterator[None]:
 
 def check_destination(path: str, *, append: bool = False) -> None:
     """Raise InputError if ``path`` cannot be written, or appended to, before work is done that would be lost."""
-    if append and path == "-":
-        raise InputError("records are appended to a file", where="-", remedy="name it; --format json prints records")
-    if append and os.path.isfile(path):
-        if not os.access(path, os.W_OK):
-            remedy = "choose a file that you may write to"
-            raise InputError("cannot be written: no permission", where=path, remedy=remedy)
-    else:
+    if append and (path == "-" or codec_of_name(path)):
+        what = f"records are appended to a file{'' if path == '-' else ', and a compressed one cannot grow'}"
+        raise InputError(what, where=path, remedy="name it .jsonl; --format json prints records")
+    if not (append and os.path.isfile(path)):
         check_writable(path)
+    elif not os.access(path, os.W_OK):
+        raise InputError("cannot be written: no permission", where=path, remedy="choose a file that you may write to")
 
 
 def check_drawing(path: str | None) -> None:

@@ -28,6 +28,8 @@ GRID = "grid:3x3"
         (["--device", "cpu", "mst", GRID], "options follow the command"),
         (["--verison"], "did you mean '--version'?"),
         (["mst", GRID, "--device", "cpu", "--save", "-"], "-: records are appended to a file — name it"),
+        (["mst", GRID, "--device", "cpu", "--save", "r.jsonl.gz"], "r.jsonl.gz: records are appended to a file, and a"),
+        (["bench", GRID, "--algo", "kruskal", "--processes", 5000], "gpugraph: error: at most 1000 samples"),
         (["mst", GRID, "--algo", "kruskall"], "did you mean 'kruskal'?"),
         (["sssp", GRID, "--algo", "dikstra"], "did you mean 'dijkstra'?"),
         (["mst", GRID, "--device", "cpuu"], "did you mean 'cpu'?"),

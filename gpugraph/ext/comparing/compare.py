@@ -167,7 +167,7 @@ def _by_work(base: Record, new: Record, threshold: float) -> tuple[str, str]:
     changes = {name: _change(first.get(name, 0), second.get(name, 0)) for name in {**first, **second}}
     own = [f"{name} {a} → {b}" for name, (a, b) in _own_counters(base, new).items() if a != b]
     changed = [
-        f"{name} {first.get(name, 0):,} → {second.get(name, 0):,} ({change:+.2%})"
+        f"{name} {first.get(name, 0):,} → {second.get(name, 0):,} ({f'{change:+.2%}'.replace('+inf%', 'new')})"
         for name, change in sorted(changes.items(), key=lambda item: -abs(item[1]))
         if change
     ]

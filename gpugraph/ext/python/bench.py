@@ -9,6 +9,7 @@ from typing import Any
 from gpugraph.base.errors import InputError, check_name, shown, unknown_name
 from gpugraph.base.quantities import parse_target
 from gpugraph.bench.store import WAIT_S, Store
+from gpugraph.cli.output import check_destination
 from gpugraph.ext.peers import describe_peers
 from gpugraph.ext.plugins.plugin import installed
 from gpugraph.ext.python.call_profile import showing
@@ -90,6 +91,8 @@ def bench(
         return cell
 
     with contextlib.ExitStack() as stack:
+        if save is not None:
+            check_destination(os.fspath(save), append=True)
         store = None if save is None else stack.enter_context(Store(save, resume=True, wait_s=WAIT_S))
         tell, session = stack.enter_context(showing(progress)), stack.enter_context(Session())
 

@@ -12,6 +12,7 @@ from gpugraph.base.errors import InputError, check_name, shown
 from gpugraph.base.files import atomic_write, ending_of
 from gpugraph.base.quantities import counted, duration, rate
 from gpugraph.bench.store import append_record
+from gpugraph.cli.output import check_destination
 from gpugraph.ext.charts import times
 from gpugraph.ext.charts.chart import DARK, LIGHT, Chart, Spec, check_engine, check_figure, colors, config, draw, paint
 from gpugraph.ext.charts.figure import Choice, figure
@@ -164,6 +165,7 @@ class Records:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Append the records to a file, a line each, as ``--save`` does; ``read_records`` reads them back."""
+        check_destination(os.fspath(path), append=True)
         for record in self:
             append_record(record, os.fspath(path))
         return Path(path)
