@@ -324,6 +324,10 @@ def test_only_an_expectation_that_is_no_papers_claim_ends_a_bench_with_an_error(
         judge_findings(sweep, [SORTED, cell(seconds=0.5)])
 
 
+def test_a_bound_of_zero_is_printed_like_any_other() -> None:
+    assert expect(least=0).find([SORTED, cell(seconds=0.5)]).stated == "at least 0"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -332,6 +336,8 @@ def test_only_an_expectation_that_is_no_papers_claim_ends_a_bench_with_an_error(
             "line 3, expect.text: unknown name in a formula 'kernl'",
         ),
         ("[[expect]]\ntext = 'a'\nvalue = 'kernel'", "line 3, expect.text: it says nothing of the figure"),
+        ("[[expect]]\ntext = 'a'\nvalue = 'kernel'\nleast = nan", "no figure is compared with what is infinite"),
+        ("[[expect]]\ntext = 'a'\nvalue = 'kernel'\nleast = 5\nmost = 1", "no figure is at least 5 and at most 1"),
         ("[[expect]]\nvalue = 'kernel'\nleast = 1", "lacks 'text'"),
         ("[[expect]]\ntext = 'a'\nvalue = 'kernel'\nleast = 'x'", "its least 'x' is no number"),
         (

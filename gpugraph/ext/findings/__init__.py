@@ -317,7 +317,8 @@ class Expectation(Question, kw_only=True, forbid_unknown_fields=True, dict=True)
         return number(figure * UNITS.get(self.unit, 1.0)) + unit
 
     def _finding(self, ours: str, verdict: str) -> Finding:
-        bounds = [f"{word} {self._worded(b)}" for word, b in (("at least", self.least), ("at most", self.most)) if b]
+        both = (("at least", self.least), ("at most", self.most))
+        bounds = [f"{word} {self._worded(bound)}" for word, bound in both if bound is not None]
         stated = self.says or (self._worded(self.stated) if self.stated is not None else " and ".join(bounds))
         return Finding(self.text, self.where, stated, ours, verdict, self.kind if self.where else "")
 
@@ -365,6 +366,11 @@ def read_questions(document: Document) -> tuple[list[Table], list[Expectation]]:
                 continue
             if one.least is one.most is one.stated is None or one.stated == 0:
                 raise InputError("it says nothing of the figure", remedy="give least, most or stated")
+            if not all(math.isfinite(bound or 0.0) for bound in (one.least, one.most, one.stated)):
+                raise InputError("no figure is compared with what is infinite or no number", remedy="give a number")
+            if one.least is not None and one.most is not None and one.least > one.most:
+                what = f"no figure is at least {one.least:g} and at most {one.most:g}"
+                raise InputError(what, remedy="write the smaller as least")
             if one.where and "samples" not in document.tables["expect"][turn]:
                 one.samples = int(document.tables.get("sampling", {}).get("min_samples", Sampling().min_samples))
             _check_variables(one)
