@@ -437,6 +437,21 @@ def test_no_field_of_whatever_kind_ends_the_check_of_a_record_or_the_sight_of_it
     assert readable > 500
 
 
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("call", {"samples_s": [1e-3], "wall_s": []}),
+        ("environment.packages", ["scipy"]),
+        ("price", {"per_hour": 1.0, "per_million_answers": 1.0}),
+        ("mteps.count", None),
+    ],
+)
+def test_a_field_that_is_half_there_is_found_out(path: str, value: Any) -> None:
+    record = changed(stored("figures-cpu-libraries-cpu2", "peer:scipy"), path, value)
+    assert findings(record)
+    assert findings(changed(record, "price", {"per_hour": 1.0}))
+
+
 def test_two_records_with_the_same_samples_are_one_measurement(measured: Record) -> None:
     first, second = (changed(measured, "samples_s.kernel", [1e-3, 2e-3, 3e-3, 4e-3, 5e-3]) for _ in range(2))
     assert [one.kind for _, one in conflicts([first, second])] == ["sampling"]

@@ -503,8 +503,8 @@ def _peer(record: Record) -> Iterator[str]:
         yield f"its algorithm_source is of another library than {LIBRARIES[name].title}"
     elif not (version := _VERSIONED.match(str(source.get("section", "")).split(",")[0])):
         yield f"the version of the library '{record.algorithm}' is not recorded"
-    elif (packages := record.shape.environment.get("packages") or {}) and version[1] not in map(
-        packages.get, LIBRARIES[name].distributions or (name,)
+    elif all(
+        record.field(f"environment.packages.{one}") != version[1] for one in LIBRARIES[name].distributions or [name]
     ):
         yield f"the library is of version {version[1]}, and its package in the record is not"
     if record.shape.provenance.sources_sha256 is not None:

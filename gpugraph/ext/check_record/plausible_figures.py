@@ -232,8 +232,8 @@ def times(record: Record) -> Iterator[str]:
         yield f"its {len(samples)} samples are one time"
     if ours and command_of(record.problem).on_graph and (run_s or 0.0) > PHASED * kernel + PHASED_S:
         yield f"the run for its phases took {run_s:.4g} s, all others {kernel:.4g} s"
-    for name in ("samples_s", "wall_s") if record.shape.call.samples_s and ours else ():
-        call_s = median(getattr(record.shape.call, name))
+    for name, called in (("samples_s", record.shape.call.samples_s), ("wall_s", record.shape.call.wall_s)):
+        call_s = median(called) if called and ours else kernel
         if call_s < kernel / PHASED or (name == "samples_s" and call_s > PHASED * kernel + PHASED_S):
             yield f"its calls took {call_s:.4g} s, its kernel {kernel:.4g} s"
     if run_s is not None and inner > run_s * (1 + CLOSE):
@@ -458,7 +458,9 @@ def _price(record: Record, kernel: float) -> Iterator[str]:
         return
     times = [one.get("kernel_s") or 0.0 for one in record.shape.per_source] or [kernel]
     second = price.per_hour / 3600 * (record.shape.device.ranks or 1)
-    edge_s = mean(s / n for s, n in zip(times, record.counts, strict=True)) if all(record.counts) else None
+    edge_s = None
+    if len(times) == len(record.counts) and all(record.counts):
+        edge_s = mean(s / n for s, n in zip(times, record.counts, strict=True))
     costs = second * mean(times) / queries * 1e6, None if edge_s is None else second * edge_s * 1e9
     if not all(map(agree, (price.per_million_answers, price.per_billion_edges), costs)):
         yield f"answers at {price.per_hour:.4g} an hour do not cost what it says"
