@@ -148,7 +148,7 @@ def _without_times(base: Record, new: Record, threshold: float) -> tuple[str, st
     if "emulated" in (base.device_kind, new.device_kind):
         return _by_work(base, new, threshold)
     if not usable(base) or not usable(new):
-        return "not compared", "there are no samples"
+        return "not compared", "there are no samples, or some took no time"
     cold = [bool(row.shape.sampling.cold) for row in (base, new)]
     if cold[0] != cold[1]:
         return "not compared", f"only {'BASE' if cold[0] else 'NEW'} flushed the caches before every sample"

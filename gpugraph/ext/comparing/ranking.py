@@ -172,7 +172,7 @@ def _why_silent(row: Record) -> str:
         return EMULATED.partition(";")[0]
     if row.status != "passed":
         return "not verified, so that nothing is said of its speed"
-    return "" if usable(row) else "there are no samples"
+    return "" if usable(row) else "there are no samples, or some took no time"
 
 
 def _why_alone(row: Record, others: Sequence[Record], by: str | None) -> str:
