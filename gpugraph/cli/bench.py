@@ -195,6 +195,10 @@ def bench(
     check_exports(exports)
     log_decisions(verbose)
     names, changed = split(algos), parse_settings([*axes, *settings])  # an axis after --set is its older spelling
+    typed = {name for name, words in (("graph", graphs), ("algorithm", algos), ("device", devices)) if words}
+    if twice := sorted(typed & changed.keys()):
+        what = f"the values of the axis {twice[0]} are given twice: as GRAPH, --algo or --device, and by --axis"
+        raise InputError(what, remedy=f"leave out --axis {twice[0]}")
     changed |= {"device": split(devices)} if devices else {}
     if laptop and sweep is None:
         raise InputError("--laptop takes a sweep", remedy="name one with --sweep, papers/martin2009 for instance")

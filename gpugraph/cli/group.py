@@ -242,10 +242,8 @@ def explain(error: BaseException) -> tuple[int, str]:
     if not isinstance(error, GpuGraphError):
         error = used_up(error) or error
     if isinstance(error, OSError) and error.errno in _FULL:
-        reason = (error.strerror or str(error)).lower()
-        error = InputError(
-            f"cannot write: {reason}", where=error.filename, remedy="free some space, or write elsewhere"
-        )
+        what = f"cannot write: {(error.strerror or str(error)).lower()}"
+        error = InputError(what, where=error.filename, remedy="free some space, or write elsewhere")
     if isinstance(error, OSError) and error.errno in _CLOSED and error.filename is not None:
         what = f"cannot be used: {(error.strerror or str(error)).lower()}"
         error = InputError(what, where=error.filename, remedy="check its name and its permissions")
@@ -257,13 +255,15 @@ def explain(error: BaseException) -> tuple[int, str]:
 
 _MEANT_OPTIONS = {
     **{f"--{name}": f"--format {name}" for name in ("json", "csv", "markdown")},
-    "--gpu": "--device cuda",
-    "--cuda": "--device cuda",
+    **dict.fromkeys(("--gpu", "--cuda"), "--device cuda"),
     "--cpu": "--device cpu",
-    "--output": "-o FILE",
-    "--out": "-o FILE",
-    "--algorithm": "--algo NAME",
-    "--runs": "--repeat N",
+    **dict.fromkeys(("--output", "--out"), "-o FILE"),
+    "-o": "--export FILE",
+    "--format": "--output-format FORMAT",
+    "--output-format": "--format NAME",
+    **dict.fromkeys(("--algorithm", "--algorithms"), "--algo NAME"),
+    **dict.fromkeys(("--runs", "--samples", "--iterations"), "--repeat N"),
+    **dict.fromkeys(("--root", "--from"), "--source VERTEX"),
     "--parameter-scan": "--set NAME=MIN..MAX",
     "--parameter-list": "--set NAME=A,B",
     "--command-name": "--peer-command 'NAME = {command = …}'",
@@ -277,13 +277,13 @@ def _usage_error(error: click.UsageError) -> InputError:
     message = " ".join(error.format_message().split()).rstrip(".")
     command = error.ctx.command_path if error.ctx is not None else "gpugraph"
     if isinstance(error, click.NoSuchOption):
-        known = [name for one in (error.ctx.command.params if error.ctx is not None else ()) for name in one.opts]
-        option, _, value = _MEANT_OPTIONS.get(error.option_name, error.option_name).partition(" ")
-        if value and option in known:
-            return InputError(f"unknown option '{error.option_name}'", remedy=f"write {option} {value}")
+        option, message = error.option_name, f"unknown option '{error.option_name}'"
+        parameters = error.ctx.command.get_params(error.ctx) if error.ctx is not None else []
+        known = [name for one in parameters for name in (*one.opts, *one.secondary_opts)]
+        if (meant := _MEANT_OPTIONS.get(option, "")).partition(" ")[0] in known:
+            return InputError(message, remedy=f"write {meant}")
         if command == "gpugraph" and (len(option) == 2 or not nearest(option, known)):
-            remedy = f"options follow the command, e.g. gpugraph mst rmat:12 {option}"
-            return InputError(f"unknown option '{option}'", remedy=remedy)
+            return InputError(message, remedy=f"options follow the command: gpugraph COMMAND … {option}")
         if nearest(option, known):
             return unknown_name("option", option, known)
     elif command.removeprefix("gpugraph ") in PROBLEMS and message.startswith("Got unexpected extra argument"):

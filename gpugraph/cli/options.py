@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -52,8 +53,18 @@ class GroupedCommand(click.Command):
     """A command whose help is laid out so."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse empty words, as an unset variable of a shell leaves them, and a file that is read and written."""
-        rest = super().parse_args(ctx, args)
+        """Refuse empty words, as an unset variable of a shell leaves them, and a file that is read and written.
+
+        Also an option in the place of another one's value, which click would take for it.
+        """
+        named = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        options = {name: one for one in named for name in (*one.opts, *one.secondary_opts)}
+        for word, following in pairwise(args[: args.index("--")] if "--" in args else args):
+            if word in options and not options[word].is_flag and following in options and not ctx.resilient_parsing:
+                remedy = f"give one; see '{ctx.command_path} --help'"
+                raise InputError(f"{word} has no value: {following} is an option", remedy=remedy)
+        with click.core.augment_usage_errors(ctx):
+            rest = super().parse_args(ctx, args)
         if ctx.resilient_parsing:  # a shell asks what may follow
             return rest
         if ctx.params.get("output") == "/dev/stdout":  # whose name has no ending, and where nothing else may be
@@ -240,9 +251,8 @@ def _read_keys(path: Path) -> dict[str, Any]:
                 kind = _KEYS[table][key]
                 if type(value) is not kind:
                     nouns = {str: "a text in quotation marks", int: "a whole number", float: "a number as 2.5"}
-                    noun = nouns.get(kind, "true or false")
                     what = f"{table}.{key} is {value!r}, not of type {kind.__name__}"
-                    raise InputError(what, remedy=f"give {noun}")
+                    raise InputError(what, remedy=f"give {nouns.get(kind, 'true or false')}")
                 values[f"{table}.{key}"] = value
     return values
 
@@ -326,21 +336,12 @@ def _show_all_help(context: click.Context, parameter: click.Parameter, wanted: b
 def command(function: Callable[..., None]) -> click.Command:
     """Make a command of a function, with the options that every command has."""
     made = click.command(cls=GroupedCommand, help=help_text(function.__doc__))(function)
-    made.params.append(click.Option(["-q", "--quiet"], is_flag=True, help="Hide progress and notices."))
-    made.params.append(
-        click.Option(
-            ["--help-all"],
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            hidden=True,
-            callback=_show_all_help,
-            help="Describe every option.",
-        )
-    )
-    made.params.append(
-        click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the traceback of an error.")
-    )
+    hidden: dict[str, Any] = {"hidden": True, "is_eager": True, "callback": _show_all_help}
+    made.params += [
+        click.Option(["-q", "--quiet"], is_flag=True, help="Hide progress and notices."),
+        click.Option(["--help-all"], is_flag=True, expose_value=False, help="Describe every option.", **hidden),
+        click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the traceback of an error."),
+    ]
     return made
 
 
@@ -491,12 +492,7 @@ export_option = click.option(
 
 output_options = bundle(
     named(
-        "--format",
-        "style",
-        kind="output format",
-        names=("table", *EXPORTERS),
-        default="table",
-        help="Output format.",
+        "--format", "style", kind="output format", names=("table", *EXPORTERS), default="table", help="Output format."
     ),
     click.option("-o", "--output", metavar="RESULT", help="Write the result: .npz, .csv, or .mtx for a forest."),
     click.option("--save", metavar="FILE.jsonl", help="Append the record to a file."),

@@ -24,7 +24,14 @@ GRID = "grid:3x3"
     [
         (["ssp"], "did you mean 'sssp'?"),
         (["mst", GRID, "--alog", "prim"], "did you mean '--algo'?"),
-        (["-v", "mst", GRID], "options follow the command, e.g. gpugraph mst rmat:12 -v"),
+        (["-v", "mst", GRID], "options follow the command: gpugraph COMMAND … -v"),
+        (["--json", "info", GRID], "unknown option '--json' — options follow the command"),
+        (["info", GRID, "--undirectd"], "did you mean '--undirected'?"),
+        (["devices", "--noprobe"], "did you mean '--no-probe'?"),
+        (["sssp", GRID, "--from", "3"], "write --source VERTEX"),
+        (["convert", GRID, "g.gr", "--format", "gr"], "write --output-format FORMAT"),
+        (["bench", GRID, "-o", "page.html"], "write --export FILE"),
+        (["bench", GRID, "--verify", "none"], "unknown option '--verify' — see 'gpugraph bench --help'"),
         (["--device", "cpu", "mst", GRID], "options follow the command"),
         (["--verison"], "did you mean '--version'?"),
         (["mst", GRID, "--device", "cpu", "--save", "-"], "-: records are appended to a file — name it"),
@@ -50,6 +57,35 @@ def test_an_unknown_name_meets_the_nearest(words, hint, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.gr").write_text("a 1 2 3\n")
     assert hint in refuse(2, *words)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["mst", GRID, "--algo"], "option '--algo' requires an argument — see 'gpugraph mst --help'"),
+        (["mst", GRID, "--save", "-q"], "--save has no value: -q is an option — give one; see 'gpugraph mst --help'"),
+        (["bench", GRID, "--title", "--list"], "--title has no value: --list is an option"),
+        (["generate", GRID, "-o", "--help"], "-o has no value: --help is an option"),
+    ],
+)
+def test_an_option_is_not_taken_for_the_value_of_the_one_before_it(words, line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert line in refuse(2, *words)
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("words", "axis"),
+    [
+        (["bench", GRID, "--axis", "graph=path:9"], "graph"),
+        (["bench", GRID, "--algo", "prim", "--axis", "algorithm=kruskal"], "algorithm"),
+        (["bench", "--sweep", "smoke", "--device", "cpu", "--axis", "device=emulated"], "device"),
+    ],
+)
+def test_values_of_an_axis_that_are_given_in_two_ways_are_refused(words, axis):
+    line = refuse(2, *words, "--list")
+    assert f"the values of the axis {axis} are given twice" in line
+    assert f"leave out --axis {axis}" in line
 
 
 @pytest.mark.parametrize(
