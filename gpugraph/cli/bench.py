@@ -252,9 +252,9 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
         store, path, total, title = bench.store, bench.path, len(bench.plan.cells), bench.sweep.title
         assert store is not None
         left_out, hint = bench.plan.left_out, "; NAME@DEVICE takes another" if bench.sweep.ad_hoc else ""
-        tell([f"left out, {number}: {reason}{hint}" for reason, number in left_out.most_common()], quiet=quiet)
-        if store.cut:
-            tell([f"{path}: a last line that was torn by a kill is cut off"], quiet=quiet)
+        left = [f"left out, {n}: {why}{hint * (' not solve ' not in why)}" for why, n in left_out.most_common()]
+        left += [f"{path}: a last line that was torn by a kill is cut off"] if store.cut else []
+        tell(left, quiet=quiet)
         if keep:
             tell([f"{counted(total, 'cell')} of '{title}' {'goes' if total == 1 else 'go'} to {path}"], quiet=quiet)
         from gpugraph.cli.live import watcher_for

@@ -494,7 +494,7 @@ output_options = bundle(
     named(
         "--format", "style", kind="output format", names=("table", *EXPORTERS), default="table", help="Output format."
     ),
-    click.option("-o", "--output", metavar="RESULT", help="Write the result: .npz, .csv, or .mtx for a forest."),
+    click.option("-o", "--output", metavar="RESULT", help="Write the result: .npz, .csv, .mtx (forest), .npy (scan)."),
     click.option("--save", metavar="FILE.jsonl", help="Append the record to a file."),
     draw_option,
     export_option,

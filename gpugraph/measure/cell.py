@@ -88,8 +88,8 @@ class Cell:
 
 def check_counts(cell: Cell) -> None:
     """Raise InputError for a cell that takes no sample, or asks for a check or a timing that does not exist."""
-    if cell.repeat is not None and cell.repeat < 1:
-        raise InputError(f"--repeat {cell.repeat} takes no sample", remedy="give 1 or more")
+    if cell.repeat is not None and not 1 <= cell.repeat < 2**63:
+        raise InputError(f"--repeat {cell.repeat} is no number of samples", remedy="give 1 to 2^63 - 1")
     if cell.warmup < 0:
         raise InputError(f"--warmup {cell.warmup} is negative", remedy="give 0 or more")
     check_name("verification method", cell.verify, METHODS_OF_A_RUN)

@@ -244,4 +244,4 @@ def test_several_algorithms_on_several_ranks_are_refused(capfd):
 
 def test_a_peer_that_does_not_solve_the_problem_is_left_out_aloud():
     outcome = succeed("scan", "--size", "4KiB", "--algo", "cpu", "--peer", "scipy", *FEW)
-    assert "left out, 1: peer:scipy does not solve scan" in outcome.err
+    assert "left out, 1: peer:scipy does not solve scan\n" in outcome.err, "another device would not help"

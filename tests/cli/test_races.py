@@ -74,7 +74,7 @@ def test_a_wrong_result_is_reported_with_its_schedule(tmp_path: Path) -> None:
     ("words", "says"),
     [
         (("sspp", "path:3"), "did you mean 'sssp'?"),
-        (("mst", "path:3", "--algo", "kruskal"), "use --device cpu"),
+        (("mst", "path:3", "--algo", "kruskal"), "name one that runs on 'emulated' in: gpugraph algos --problem mst"),
         (("mst", "path:3", "--algo", "peer:scipy"), "a peer has no kernels of ours"),
         (("mst", "path:3", "--schedules", "0"), "0 is not in the range"),
     ],

@@ -102,6 +102,7 @@ def test_advice_lists_the_gpus_that_are_named_with_what_fits_and_what_answers_co
         (("rmat:8", "--advise", "--gpu", "L4=-1"), "'-1' is no price — write L4=2.5"),
         (("rmat:8", "--advise", "--gpu", "L4=cheap"), "'cheap' is no price"),
         (("rmat:8", "--gpu", "L4"), "--gpu is for estimates — add --advise"),
+        (("rmat:8", "--price", "3"), "--price is for estimates — add --advise"),
     ],
 )
 def test_a_gpu_or_a_price_that_is_none_is_refused_in_one_line(words: tuple[str, ...], reason: str) -> None:

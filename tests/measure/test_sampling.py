@@ -53,7 +53,10 @@ def test_the_command_line_samples_as_often_as_told_or_until_the_target_is_met():
         (("--target", "little"), "--target 'little' is no share — give e.g. 0.02 or 2%"),
         (("--target", "-1"), "no relative half width"),
         (("--max-seconds", "0"), "is no length of time"),
-        (("--repeat", "-1"), "--repeat -1 takes no sample"),
+        (("--repeat", "-1"), "--repeat -1 is no number of samples"),
+        (("--repeat", str(2**63)), "give 1 to 2^63 - 1"),
+        (("--target", "1e305"), "is no relative half width"),
+        (("--price", "1e305"), "an hour is none"),
         (("--cold",), "cold samples need a GPU"),
     ],
 )

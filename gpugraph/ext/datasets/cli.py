@@ -40,7 +40,8 @@ def datasets(
     if fetching + removing + forgetting > 1:
         raise InputError("--fetch, --remove and --forget exclude each other", remedy="give one of them")
     if fetching + removing + forgetting and not names:
-        raise InputError("no data set is named", remedy="name one, e.g. gpugraph datasets dimacs9:rome99 --fetch")
+        option = "--fetch" if fetching else "--remove" if removing else "--forget"
+        raise InputError("no data set is named", remedy=f"name one, e.g. gpugraph datasets dimacs9:rome99 {option}")
     whole = [name for name in names if name.removesuffix(":") in registry()]
     chosen = [find(name) for name in names if name not in whole]
     chosen += [one for one in listed() if not names or one.collection in (name.removesuffix(":") for name in whole)]

@@ -100,7 +100,12 @@ def _algorithm(problem: str, name: str) -> Any:
 
     if name.startswith("peer:"):
         raise InputError("a peer has no kernels of ours", where=name, remedy="name an algorithm of: gpugraph algos")
-    return find_algorithm(problem, name, "emulated")
+    try:
+        return find_algorithm(problem, name, "emulated")
+    except InputError as error:
+        if "does not run on device" in error.what:  # this command has no other
+            error.remedy = f"name one that runs on 'emulated' in: gpugraph algos --problem {problem}"
+        raise
 
 
 def _run(solved: Any, algorithm: Any, graph: object, queries: Any, seed: int) -> tuple[list[Any], list[Any]]:

@@ -114,8 +114,9 @@ def info(
             advice = advice_on(graph, progress, price, named_gpus)
         show_as(style, advice, lambda: advice_lines(advice, width=page_width()))
         return
-    if gpus:
-        raise InputError("--gpu is for estimates", remedy="add --advise")
+    source = click.get_current_context().get_parameter_source("price")
+    if gpus or source is click.core.ParameterSource.COMMANDLINE:
+        raise InputError(f"{'--gpu' if gpus else '--price'} is for estimates", remedy="add --advise")
     with Progress(quiet=quiet) as progress:
         loaded = open_graph(graph, ReadOptions(**changes), progress=progress)
         progress("counting")

@@ -189,7 +189,8 @@ def test_the_command_tells_all_of_one_in_words_and_as_json(lists: Lists, folder:
 
 def test_the_command_refuses_what_makes_no_sense(lists: Lists) -> None:
     assert "exclude each other" in refuse(2, "datasets", "own:roads", "--fetch", "--remove")
-    assert "no data set is named" in refuse(2, "datasets", "--fetch")
+    for option in ("--fetch", "--remove", "--forget"):
+        assert f"e.g. gpugraph datasets dimacs9:rome99 {option}" in refuse(2, "datasets", option)
     assert "unknown collection of data sets 'snapp' — did you mean 'snap'?" in refuse(2, "datasets", "snapp:x")
 
 
