@@ -23,7 +23,7 @@ format:      ## let ruff put the code in order
 
 TESTED = $(PYTHON) -m pytest -n auto --dist worksteal -m 'not gpu and not thorough
 
-test:        ## the tests that need no GPU: every algorithm as it is by default, every format, page and command (5 minutes)
+test:        ## the tests that need no GPU: every algorithm as it is by default, every format, page and command (ten minutes on two cores)
 	$(TESTED) and not extended'
 
 test-rest:   ## those that `make test` leaves out, and its properties with all of their samples
