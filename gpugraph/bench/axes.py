@@ -265,5 +265,6 @@ def sampling_settings(table: Mapping[str, object]) -> dict[str, object]:
         made = msgspec.convert(given, Sampling, strict=False)  # the command line gives texts
     except msgspec.ValidationError as error:
         what, _, setting = str(error).replace("`", "").partition(" - at $.")
-        raise InputError(f"{setting}: {what.lower()}".removeprefix(": "), remedy="see docs/bench.md") from None
+        wrong = InputError(f"{setting}: {what.lower()}".removeprefix(": "), remedy="see docs/bench.md")
+        raise error.__cause__ if isinstance(error.__cause__, InputError) else wrong from None
     return {key: getattr(made, key) for key in table}

@@ -236,11 +236,8 @@ def explain(error: BaseException) -> tuple[int, str]:
     """Return the exit code of an exception and the line that tells it."""
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return EXIT_INTERRUPTED, " ".join(["interrupted", *map(str, error.args)])
-    if isinstance(error, click.UsageError):
-        error = _usage_error(error)
-    error = missing_package(error) or error
-    if not isinstance(error, GpuGraphError):
-        error = used_up(error) or error
+    error = _usage_error(error) if isinstance(error, click.UsageError) else missing_package(error) or error
+    error = error if isinstance(error, GpuGraphError) else used_up(error) or error
     if isinstance(error, OSError) and error.errno in _FULL:
         what = f"cannot write: {(error.strerror or str(error)).lower()}"
         error = InputError(what, where=error.filename, remedy="free some space, or write elsewhere")

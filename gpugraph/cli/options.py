@@ -178,13 +178,16 @@ def defaults() -> Defaults:
 
 
 def check_users_file() -> None:
-    """Raise InputError if the user's own file has a mistake.
+    """Raise InputError for a mistake in the user's own defaults.
 
     Options have defaults when they are imported, before an error can be reported; so ``defaults`` raises none.
     """
-    mistake = _defaults_and_mistake()[1]
+    own, mistake = _defaults_and_mistake()
     if mistake is not None:
         raise mistake
+    if not own.device.strip().lower().startswith(("auto", "cuda", "cpu", "emulated")):
+        where, remedy = own.origins["default.device"], "give auto, cuda, cpu or emulated"
+        raise InputError(f"the default device is '{own.device}'", where=where, remedy=remedy)
 
 
 @cache
@@ -249,10 +252,9 @@ def _read_keys(path: Path) -> dict[str, Any]:
             for key, value in content.items():
                 check_name(f"key in [{table}]", key, _KEYS[table])
                 kind = _KEYS[table][key]
-                if type(value) is not kind:
-                    nouns = {str: "a text in quotation marks", int: "a whole number", float: "a number as 2.5"}
-                    what = f"{table}.{key} is {value!r}, not of type {kind.__name__}"
-                    raise InputError(what, remedy=f"give {nouns.get(kind, 'true or false')}")
+                if type(value) is not kind or (isinstance(value, int | float) and not 0 <= value < 2**63):
+                    nouns = {str: "a text in quotation marks", int: "a whole number, 0 or more", float: "one as 2.5"}
+                    raise InputError(f"{table}.{key} is {value!r}", remedy=f"give {nouns.get(kind, 'true or false')}")
                 values[f"{table}.{key}"] = value
     return values
 

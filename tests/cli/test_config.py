@@ -64,7 +64,9 @@ def test_the_users_file_goes_before_the_installations(tmp_path: Path):
     [
         ("[measure]\nrepaet = 3\n", "unknown key in [measure] 'repaet' — did you mean 'repeat'?"),
         ("[mesure]\nrepeat = 3\n", "did you mean 'measure'?"),
-        ("[measure]\nrepeat = '3'\n", "not of type int — give a whole number"),
+        ("[measure]\nrepeat = '3'\n", "measure.repeat is '3' — give a whole number"),
+        ("[measure]\nrepeat = -3\n", "measure.repeat is -3 — give a whole number, 0 or more"),
+        ("[measure]\nprice = -2.0\n", "measure.price is -2.0"),
         ("[measure]\nverify = 'certifcate'\n", "did you mean 'certificate'?"),
         ("[measure\n", "cannot be read"),
     ],
@@ -106,6 +108,15 @@ def test_a_mistake_in_the_users_file_is_one_line_and_the_version_is_printed_all_
     assert done.stderr.startswith(f"gpugraph: error: {file}")
     assert gpugraph("--version", GPUGRAPH_CONFIG=str(file)).returncode == 0
     assert gpugraph("config", "--path", GPUGRAPH_CONFIG=str(file)).stdout.strip() == str(file)
+
+
+def test_a_default_device_that_is_none_is_reported_with_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('[default]\ndevice = "gpu"\n')
+    done = gpugraph("mst", "grid:4x4", GPUGRAPH_CONFIG=str(file))
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"{file}: the default device is 'gpu' — give auto, cuda, cpu or emulated" in done.stderr
+    assert "$GPUGRAPH_DEVICE: the default device is 'tpu'" in gpugraph("config", GPUGRAPH_DEVICE="tpu").stderr
 
 
 def test_the_users_file_must_be_a_regular_file() -> None:

@@ -50,6 +50,7 @@ GRID = "grid:3x3"
         (["sssp", GRID, "--algo", "delta-stepping", "--set", "dleta=3"], "did you mean 'delta'?"),
         (["mst", GRID, "--runs", "3"], "write --repeat N"),
         (["bench", GRID, "--parameter-scan", "n", "1", "8"], "write --set NAME=MIN..MAX"),
+        (["bench", GRID, "--price", "-1"], "error: a price of -1 an hour is none — give 0 or more, e.g. --price 2.50"),
         (["bench", GRID, "--prepare", "sync"], "write --peer-command 'NAME = {before = …}'"),
     ],
 )

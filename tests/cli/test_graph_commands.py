@@ -143,10 +143,10 @@ def test_the_defaults_name_a_small_graph():
         ("[default]\ngrph = 'a'", "did you mean 'graph'"),
         ("[measrue]\nrepeat = 1", "did you mean 'measure'"),
         ("repeat = 1", "unknown table"),
-        ("[measure]\nrepeat = 'five'", "measure.repeat is 'five', not of type int"),
-        ("[measure]\nrepeat = true", "not of type int"),
+        ("[measure]\nrepeat = 'five'", "measure.repeat is 'five' — give a whole number, 0 or more"),
+        ("[measure]\nrepeat = true", "measure.repeat is True — give a whole number"),
         ("[default]\ngraph = 'a'", "lacks default.device, measure.repeat"),
-        ("[bench]\nbudget = 600", "bench.budget is 600, not of type str"),
+        ("[bench]\nbudget = 600", "bench.budget is 600 — give a text in quotation marks"),
         ("[default", "cannot be read"),
     ],
 )
