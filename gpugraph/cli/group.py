@@ -107,7 +107,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that ``args`` begin with, or suggest the nearest."""
-        if not args[0].startswith("-") and args[0] not in COMMANDS:
+        if not (args[0].startswith("-") or args[0] in COMMANDS or ctx.resilient_parsing):
             raise unknown_name("command", args[0], COMMANDS)
         return super().resolve_command(ctx, args)
 
@@ -117,9 +117,7 @@ class LazyGroup(click.Group):
         """Run and exit: every way out of the command line leads through the boundary."""
         words = list(sys.argv[1:] if args is None else args) or ["--help"]
         if instruction := os.environ.get(VARIABLE):
-            from click.shell_completion import shell_complete
-
-            sys.exit(shell_complete(self, {}, "gpugraph", VARIABLE, instruction))
+            sys.exit(importlib.import_module("gpugraph.ext.settings.completion").answer(self, VARIABLE, instruction))
         for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
             if getattr(sys, name) is None:  # closed by the shell (>&-); in this order no other file takes its number
                 setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  open until the end

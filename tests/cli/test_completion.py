@@ -54,6 +54,15 @@ def test_names_and_files_are_offered(words: tuple[str, ...], some: list[str]):
     assert set(some) <= set(offered(*words))
 
 
+@pytest.mark.parametrize("line", ["gpugraph nosuch ", "gpugraph mst snap:", "gpugraph datasets "])
+def test_a_line_that_cannot_be_completed_is_answered_without_a_word(line: str, tmp_path: Path):
+    (tmp_path / "lists.toml").write_text("x = = 3\n")
+    asked = {VARIABLE: "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    environment = {**os.environ, **asked, "GPUGRAPH_DATASETS": str(tmp_path / "lists.toml")}
+    done = subprocess.run([sys.executable, "-m", "gpugraph"], env=environment, capture_output=True, text=True)
+    assert done.stderr == ""
+
+
 def test_algorithms_are_those_of_the_commands_problem():
     assert "boruvka" not in offered("sssp", "--algo", "")
     assert "delta-stepping" not in offered("mst", "--algo", "")

@@ -1,10 +1,11 @@
 """Shell completion of parameters' values, each looked up when a shell asks."""
 
+import contextlib
 from collections.abc import Callable, Iterable
 from functools import partial
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, shell_complete
 
 from gpugraph.problems.contract import PROBLEMS
 
@@ -16,6 +17,16 @@ _GRAPHS = ("graph", "graphs", "spec")
 """Parameters that files complete, or families of graphs and data sets."""
 
 Names = Iterable[str]
+
+
+def answer(cli: click.Command, variable: str, instruction: str) -> int:
+    """Print what a shell asks for and return the exit code: nothing and 1 if something cannot be read, such as a list.
+
+    An error would stand amid the line that is being typed; the command reports it once it is run.
+    """
+    with contextlib.suppress(Exception):
+        return shell_complete(cli, {}, "gpugraph", variable, instruction)
+    return 1
 
 
 def attach(command: click.Command) -> None:
