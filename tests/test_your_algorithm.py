@@ -67,6 +67,15 @@ def test_what_is_written_works_and_tells_how_it_is_tried(
     assert "is there already, and is not overwritten" in again
 
 
+def test_the_command_that_tries_it_works_for_a_name_with_a_blank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    usage = shlex.split(succeed("new", "algorithm", "my own.py").err.split("try it: gpugraph ")[1])
+    assert "my own.py:driver" in usage
+    assert "verdict     passed" in succeed(*usage).out
+
+
 def test_there_is_one_in_plain_python_for_every_problem() -> None:
     assert {f"{problem}_python" for problem in PROBLEMS} <= set(WRITTEN)
     assert {stem.split("_")[1] for stem in WRITTEN} == set(KINDS)
@@ -79,6 +88,7 @@ def test_there_is_one_in_plain_python_for_every_problem() -> None:
         (("algorithm", "a.py", "--problem", "mts"), "did you mean 'mst'?"),
         (("algorithm", "a.py", "--kind", "nunba"), "did you mean 'numba'?"),
         (("algorithm", "a.txt"), "end its name in .py"),
+        (("algorithm", ".py"), "end its name in .py"),
         (("algorithm", "a.py", "--problem", "scan", "--kind", "cuda"), "take --kind python"),
         (("algorithm", "no/folder/a.py"), "make the folder first"),
     ],

@@ -348,8 +348,9 @@ def unreadable(path: str | os.PathLike[str], error: OSError | ValueError) -> Inp
     reason = (getattr(error, "strerror", None) or str(error)).lower()
     if "embedded null" in reason:  # the words differ between versions of Python
         reason = "embedded null character in the path"
-    misspelt = isinstance(error, FileNotFoundError | NotADirectoryError | ValueError)
+    misspelt = isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError | ValueError)
     if getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE):
         return InputError(f"cannot be read: {reason}", where=path, remedy=RAISE_FILES)
     remedy = "check the spelling of the path" if misspelt else "check its permissions"
+    remedy = "fetch the file, and name it here" if "://" in str(path) else remedy
     return InputError(f"cannot be read: {reason}", where=path, remedy=remedy)

@@ -50,7 +50,10 @@ GRID = "grid:3x3"
         (["sssp", GRID, "--algo", "delta-stepping", "--set", "dleta=3"], "did you mean 'delta'?"),
         (["mst", GRID, "--runs", "3"], "write --repeat N"),
         (["bench", GRID, "--parameter-scan", "n", "1", "8"], "write --set NAME=MIN..MAX"),
-        (["bench", GRID, "--price", "-1"], "error: a price of -1 an hour is none — give 0 or more, e.g. --price 2.50"),
+        (
+            ["bench", GRID, "--price", "-1"],
+            "error: a price of -1 an hour is none — give 0 or more, e.g. --price 2.50",
+        ),
         (["bench", GRID, "--prepare", "sync"], "write --peer-command 'NAME = {before = …}'"),
     ],
 )
@@ -93,6 +96,9 @@ def test_values_of_an_axis_that_are_given_in_two_ways_are_refused(words, axis):
     ("words", "reason"),
     [
         (["mst", "nowhere.gr"], "nowhere.gr"),
+        (["mst", "words.gr/x"], "words.gr/x: cannot be read: not a directory — check the spelling of the path"),
+        (["mst", "https://example.org/x.gr"], "fetch the file, and name it here"),
+        (["history", "words.gr"], "words.gr: is a file — name the folder"),
         (["mst", "empty.gr"], "empty.gr"),
         (["mst", "folder"], "folder"),
         (["mst", "words.gr"], "words.gr line 3"),

@@ -116,7 +116,7 @@ def test_a_figure_is_written_in_every_format(results, tmp_path, ending):
         (["report", "r.jsonl", "--sweep", "scales", "--format", "csv"], "text or Markdown, not csv"),
         (["report", "r.jsonl", "--sweep", "scales", "-o", "r.html"], "text or Markdown, not html"),
         (["report", "r.jsonl", "--template", "p.j2", "--format", "csv"], "--template says all that is shown"),
-        (["report", "r.jsonl", "--template", "none.md.j2"], "none.md.j2: cannot be read: no such file"),
+        (["report", "r.jsonl", "--template", "none.md.j2"], "error: none.md.j2: cannot be read: no such file"),
         (["report", "folder"], "folder"),
         (["report", "r.jsonl", "-o", ".html"], "unknown ending of a report '.html'"),
         (["plot", "r.jsonl", "-o", "f.gif"], "ending of a figure"),

@@ -196,7 +196,7 @@ def _chosen(rows: Sequence[Record], where: Sequence[str]) -> list[Record]:
         if not equals or not name:
             raise InputError(f"--where '{condition}' is not NAME=VALUE", remedy="for example --where problem=mst")
         check_name("axis", name, known)
-        wanted.setdefault(name, []).append(_pattern(value))
+        wanted.setdefault(name, []).append(_pattern(name, value))
     kept = list(rows)
     for name, found in wanted.items():
         values = list(dict.fromkeys(text for row in kept for text in _texts(row, name)))
@@ -214,14 +214,16 @@ def _texts(row: Record, name: str) -> list[str]:
     return [text_of(_field(row, name)), *([row.device_kind] if name == "device" else [])]
 
 
-def _pattern(value: str) -> str:
+def _pattern(name: str, value: str) -> str:
     """Return a condition's value as a regular expression; ``~`` begins what is one already."""
     if value[:1] != "~":
         return translate(value)
     try:
         return re.compile(value[1:]).pattern
     except re.error as error:
-        raise InputError(f"--where ={value} is no regular expression: {error}", remedy="see docs/report.md") from None
+        raise InputError(
+            f"--where {name}={value} is no regular expression: {error}", remedy="see docs/report.md"
+        ) from None
 
 
 def one_axis(rows: Sequence[Record], choice: Choice) -> list[Choice]:

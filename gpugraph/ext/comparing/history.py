@@ -22,6 +22,8 @@ _LEVELS = "▁▂▃▄▅▆▇█"
 def read_runs(folder: str) -> tuple[list[list[Record]], list[str]]:
     """Return the records of every file of a folder, the earliest first, and notices; InputError if it has no two."""
     runs, notices = [], list[str]()
+    if os.path.isfile(folder):
+        raise InputError("is a file", where=folder, remedy="name the folder that has a file of records for each commit")
     try:
         names = sorted(name for name in os.listdir(folder) if fnmatch(name, "*.jsonl*"))
     except (OSError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 from pathlib import Path
 
 import click
@@ -41,8 +42,9 @@ def new(what: str, file: str, problem: str, kind: str, quiet: bool) -> None:
         others = " or ".join(one for one in KINDS if (examples / f"{problem}_{one}.py").exists())
         remedy = f"take --kind {others}" if others else "begin with that of another problem: --problem mst"
         raise InputError(f"there is no example in {kind} for {problem}", remedy=remedy)
-    if not file.endswith(".py"):
+    if Path(file).suffix != ".py":
         raise InputError("an algorithm is a Python file", where=file, remedy="end its name in .py")
+    driver = shlex.quote(f"{file}:driver")
     targets = [Path(file).with_suffix(part.suffix) for part in parts]
     for target in targets:
         if os.path.lexists(target):
@@ -50,8 +52,8 @@ def new(what: str, file: str, problem: str, kind: str, quiet: bool) -> None:
     with contextlib.ExitStack() as stack:  # all of them or none
         for part, target in zip(parts, targets, strict=True):
             stream = stack.enter_context(atomic_write(target, "w"))
-            stream.write(part.read_text("utf-8").replace(f"{stem}.py", file))
+            stream.write(part.read_text("utf-8").replace(f"{stem}.py:driver", driver))
             stream.flush()
     usage = parts[0].read_text("utf-8").split("gpugraph ", 1)[1].split('."""', 1)[0]
     show("\n".join(map(str, targets)))
-    tell([f"try it: gpugraph {usage.replace(f'{stem}.py', file)}"], quiet=quiet)
+    tell([f"try it: gpugraph {usage.replace(f'{stem}.py:driver', driver)}"], quiet=quiet)
