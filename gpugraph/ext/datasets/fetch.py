@@ -69,6 +69,8 @@ def fetch(dataset: Dataset, folder: Path, sha256: str | None, vouched_by: str, t
     except ImportError:
         remedy = f"pip install 'gpugraph[data]', or put {dataset.urls[0]} into {folder} by hand"
         what = "data sets are fetched by pooch, which is not installed"
+        if (folder / dataset.file).is_file():  # put there by hand, perhaps
+            what = f"{folder / dataset.file} is not the file that {vouched_by} knows, and {what}"
         raise InputError(what, where=str(dataset), remedy=remedy) from None
     pooch.get_logger().setLevel("ERROR")
     troubles: list[tuple[str, _Refused]] = []

@@ -21,7 +21,7 @@ from gpugraph.base.errors import InputError, installable_here
 from gpugraph.ext.datasets import fetch
 from gpugraph.graph.load import load_file
 from gpugraph.graph.open import open_graph
-from tests.cli.runner import refuse
+from tests.cli.runner import refuse, succeed
 from tests.graph.datasets.conftest import ROADS
 from tests.graph.datasets.server import Server
 from tests.tiers import extended
@@ -257,6 +257,11 @@ def test_without_pooch_the_way_by_hand_is_reported(lists: Lists, folder: Path, m
     assert installable_here("pip install 'gpugraph[data]'") + ", or put http" in said
     (folder / "own/roads/roads.gr").write_bytes(ROADS)
     assert open_graph("own:roads").vertices == 4
+    succeed("datasets", "own:roads", "--remove")
+    (folder / "own/roads/roads.gr").write_bytes(ROADS + b"c another\n")
+    assert "roads.gr is not the file that the pin of its first use knows, and data sets" in refuse(
+        2, "mst", "own:roads"
+    )
 
 
 def commands(count: int, *words: str, **how: object) -> list[subprocess.Popen[str]]:
