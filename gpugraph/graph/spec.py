@@ -139,9 +139,7 @@ def _parse(family: Family, text: str) -> Spec:
     check_name("order", order, ORDERS)
     weights = _weights(family, given.pop("w", None), given.pop("dtype", None))
     if given:
-        known = (
-            [parameter.key for parameter in family.parameters] + ["seed", "order", "dtype"] + ["w"] * family.weighted
-        )
+        known = [*values, "seed", "order", "dtype", *["w"] * family.weighted]
         raise unknown_name(f"key of '{family.name}'", next(iter(given)), known)
     size = family.size(values)
     if max(size.vertices, size.samples, size.arcs) > MOST:
@@ -164,7 +162,9 @@ def _split(family: Family, text: str) -> dict[str, str]:
                 raise InputError(f"expected WIDTHxHEIGHT, got '{key}'", remedy=f"e.g. {family.example}")
             pairs = list(zip(family.positional, pieces, strict=True))
         else:
-            raise InputError(f"expected KEY=VALUE, got '{key}'", remedy=f"e.g. {family.example}")
+            is_flag = any(one.key == key and one.kind == "flag" for one in family.parameters)
+            shown = f"write {key}=yes" if is_flag else f"e.g. {family.example}"
+            raise InputError(f"expected KEY=VALUE, got '{key}'", remedy=shown)
         for name, written in pairs:
             if name in given:
                 raise InputError(f"{name} is given twice", remedy="leave one of them out")

@@ -71,6 +71,8 @@ def test_the_narrowest_fitting_dtype_is_taken_unless_one_is_named(text, dtype):
         ("rmat:41", "scale lies in 0..40"),
         ("rmat:38", "more than 2\\^40"),
         ("rmat:" + "9" * 5000, "scale takes a whole number"),
+        ("path:5,shuffled", "expected KEY=VALUE, got 'shuffled' — write shuffled=yes"),
+        ("ssca2:6,deg=3,clique=4", "takes either deg= or clique="),
         ("rmat:20,20", "expected KEY=VALUE, got '20'"),
         ("rmat:3,,seed=2", "expected KEY=VALUE, got ''"),
         ("rmat:20,scale=3", "scale is given twice"),

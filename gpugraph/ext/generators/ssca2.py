@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.compiled import njit
+from gpugraph.base.errors import InputError
 from gpugraph.graph.chunks import CHUNK, Runner
 from gpugraph.graph.counter_random import hash64, hash64_of, high_product, shuffle, shuffle_keys, uncompiled
 from gpugraph.graph.generators.family import SCALE, Drawn, Family, Parameter, Size, Values, edges, probability
@@ -32,8 +33,14 @@ if TYPE_CHECKING:
     from gpugraph.ext.device_graphs.launches import Launches
 
 
+DEGREE = 32
+"""``deg`` by default."""
+
+
 def _largest_clique(values: Values) -> int:
     """Return M: sizes are uniform in 1..M, the average degree is 2(M − 1)/3."""
+    if values["clique"] is not None and values["deg"] != DEGREE:
+        raise InputError("'ssca2' takes either deg= or clique=", remedy="e.g. ssca2:18,clique=64")
     return int(values["clique"] if values["clique"] is not None else 3 * values["deg"] // 2 + 1)
 
 
@@ -147,7 +154,7 @@ FAMILIES = (
         "ssca2:18",
         (
             SCALE,
-            Parameter("deg", "average degree inside the cliques", default=32),
+            Parameter("deg", "average degree inside the cliques", default=DEGREE),
             Parameter("clique", "greatest clique, instead of deg", high=2**20),
             probability("inter", "0.1"),
         ),
