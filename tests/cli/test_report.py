@@ -70,6 +70,12 @@ def test_the_tables_of_a_sweep_are_shown_and_written(results, tmp_path):
     )
 
 
+def test_a_sweep_that_none_of_the_records_belongs_to_is_reported():
+    for style in ("text", "markdown"):
+        shown = succeed("report", REAL, "--sweep", "scales", "--format", style).out
+        assert shown.startswith("no record of these files fits a table of scales")
+
+
 def test_a_template_is_filled_and_written(results, tmp_path):
     (tmp_path / "p.j2").write_text('# Forests\n\n{{ table("scales", "forests on a GPU", records="results") }}\n')
     shown = succeed("report", results, "--template", tmp_path / "p.j2").out

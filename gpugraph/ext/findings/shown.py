@@ -29,7 +29,7 @@ def finding_lines(
         lines += field("", finding.ours, width=width, style="dim")
     every = [finding for expectation in sweep.expectations for finding in expectation.findings(records)]
     lines += [[(counted_, "bold")]] if (counted_ := count(every)) else []
-    return [*lines, [], *indented(stale, width=width)] if (stale := explanation(records)) else lines
+    return [*lines, [], *indented(stale, width=width)] if lines and (stale := explanation(records)) else lines
 
 
 def _findings(sweep: Sweep, records: Sequence[Record]) -> list[Finding]:
@@ -64,7 +64,7 @@ def finding_markdown(sweep: Sweep, records: Sequence[Record]) -> str:
     parts = [f"**{table.title}**\n\n{text}" for table, text in tables if text]
     findings = _findings(sweep, records)
     parts += [verdicts_markdown(findings)] if findings else []
-    return "\n\n".join([*parts, stale] if (stale := explanation(records)) else parts)
+    return "\n\n".join([*parts, stale] if parts and (stale := explanation(records)) else parts)
 
 
 def _stale(rows: Sequence[Record]) -> str:

@@ -82,13 +82,17 @@ def _checked_style(output: str | None, style: str | None, asked: Mapping[str, st
     return style
 
 
+_NOTHING = "no record of these files fits a table of {} or settles an expectation; without --sweep all are shown"
+
+
 def _lines(rows: Sequence[Record], sweep: str | None, output: str | None) -> list[Line]:
     """Return a report for the terminal, or for a file of text."""
     from gpugraph.ext.findings.shown import finding_lines
     from gpugraph.ext.reports.summary import summary
 
     if sweep is not None:
-        return finding_lines(_questions(sweep), rows, width=page_width())
+        lines = finding_lines(_questions(sweep), rows, width=page_width())
+        return lines if any(lines) else [[(_NOTHING.format(sweep), "dim")]]
     return summary(rows, page_width(), unicode=None if output is None else True)
 
 
@@ -100,7 +104,7 @@ def _text(rows: Sequence[Record], notices: Sequence[str], style: str, asked: Map
         return render(rows, style, title=asked["title"], notices=notices)
     from gpugraph.ext.findings.shown import finding_markdown
 
-    return finding_markdown(_questions(asked["sweep"]), rows)
+    return finding_markdown(_questions(asked["sweep"]), rows) or _NOTHING.format(asked["sweep"])
 
 
 def _questions(name: str) -> Sweep:
