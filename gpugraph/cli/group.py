@@ -274,7 +274,7 @@ def _usage_error(error: click.UsageError) -> InputError:
     if isinstance(error, click.NoSuchOption):
         option, message = error.option_name, f"unknown option '{error.option_name}'"
         parameters = error.ctx.command.get_params(error.ctx) if error.ctx is not None else []
-        known = [name for one in parameters for name in (*one.opts, *one.secondary_opts)]
+        known = [name for one in parameters for name in (*one.opts, *one.secondary_opts) if name[0] == "-"]
         if (meant := _MEANT_OPTIONS.get(option, "")).partition(" ")[0] in known:
             return InputError(message, remedy=f"write {meant}")
         if command == "gpugraph" and (len(option) == 2 or not nearest(option, known)):

@@ -27,6 +27,7 @@ GRID = "grid:3x3"
         (["-v", "mst", GRID], "options follow the command: gpugraph COMMAND … -v"),
         (["--json", "info", GRID], "unknown option '--json' — options follow the command"),
         (["info", GRID, "--undirectd"], "did you mean '--undirected'?"),
+        (["completion", "--shell", "bash"], "did you mean '--help'?"),
         (["devices", "--noprobe"], "did you mean '--no-probe'?"),
         (["sssp", GRID, "--from", "3"], "write --source VERTEX"),
         (["convert", GRID, "g.gr", "--format", "gr"], "write --output-format FORMAT"),
