@@ -144,8 +144,6 @@ def described_record(record: Record) -> str:
     return described(record.algorithm, varied, record.parameters.get("preparations") or ())
 
 
-# ------------------------------------------------------------------ conditions
-
 _OPEN = re.compile(rf"({NUMBER})?\s*\.\.\s*({NUMBER})?")
 
 
@@ -167,7 +165,15 @@ def matches(wanted: object, value: object) -> bool:
     return bool(wanted == value)
 
 
-# ------------------------------------------------------------------ what the command line puts in their place
+def check_condition(wanted: object) -> None:
+    """Raise InputError for a condition that no value meets: an empty list, a table, a range that is none."""
+    for one in wanted if isinstance(wanted, list) and wanted else [wanted]:
+        text = one.strip() if isinstance(one, str) else ""
+        first, last = ((ends := _OPEN.fullmatch(text)) and ends.groups()) or ("", "")
+        empty = ends and (number(first) > number(last) if first and last else first is last)
+        if empty or not isinstance(one, int | float | str) or (not ends and _RANGE.fullmatch(text)):
+            raise InputError(f"no value meets the condition {one!r}", remedy="write a value, a list, 16..24 or 22..")
+
 
 BOOLEANS = ("symmetrize", "keep_ids", "directed", "phases", "predecessors")
 """Axes whose values are ``true`` and ``false``."""
@@ -234,9 +240,8 @@ def apply_settings(document: Document, settings: Mapping[str, list[object]]) -> 
             remedy = f"write --set {owners[0]}.{name}=…"
             raise InputError(f"'{name}' is no axis of {path} but an option of {owners[0]}", remedy=remedy)
         elif able := _able(every, name):
-            tables.setdefault("options", {}).update(
-                {one: {**tables["options"].get(one, {}), name: values} for one in able}
-            )
+            options = tables.setdefault("options", {})
+            options |= {one: {**options.get(one, {}), name: values} for one in able}
         else:
             raise unknown_name(f"axis of {path}", name, {*AXES, *declared})
 

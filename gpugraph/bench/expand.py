@@ -60,9 +60,8 @@ def expand_sweep(
             raise placed(error, where) from None
     if not plan.cells:
         why = "; ".join(plan.left_out) or "an axis is empty"
-        raise InputError(
-            f"no cell is left to run: {why}", where=sweep.path, remedy="--list shows the cells that are left out"
-        )
+        what = f"no cell is left to run: {why}"
+        raise InputError(what, where=sweep.path, remedy="--list shows the cells that are left out")
     plan.cells.sort(key=lambda p: (p.size.arcs, p.size.vertices, str(p.cell.graph), p.cell.problem))
     plan.cells.sort(key=lambda p: not os.path.isfile(str(p.cell.graph)))
     return plan

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from gpugraph.bench.axes import AXES, TEMPLATES, filled, variables_in
+from gpugraph.bench.axes import AXES, TEMPLATES, check_condition, filled, variables_in
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.toml_file import Document
 from gpugraph.records.record import Record
@@ -34,6 +34,11 @@ class Rule:
 
     conditions: Mapping[str, Any]
     reason: str
+
+    def __post_init__(self) -> None:
+        """Raise InputError for a condition that no value meets."""
+        for wanted in self.conditions.values():
+            check_condition(wanted)
 
 
 @dataclass(frozen=True)
@@ -85,8 +90,6 @@ class Block:
                     given = {name: filled(value, bound) for name, value in zip(fixed, templates, strict=True)}
                     yield str(templates[0]), {**bound, **given}
 
-
-# ------------------------------------------------------------------ questions to its records
 
 FINDINGS = "gpugraph.ext.findings"
 """The module that reads ``[[table]]`` and ``[[expect]]`` and answers them; imported where a sweep has any."""

@@ -21,7 +21,7 @@ from gpugraph.bench.sweep import FINDINGS, PAPER, Block, Rule, Sweep, Variant
 from gpugraph.bench.toml_file import Document
 from gpugraph.devices.discovery import parse_device
 from gpugraph.graph.read_options import PREPARATIONS
-from gpugraph.problems.contract import PROBLEMS, TRANSFERS, TYPES_OF_SUMS
+from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS, TYPES_OF_SUMS
 
 
 class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -134,7 +134,7 @@ def read_sweep(
         sampling = sampling_settings(given)
     findings = import_module(FINDINGS) if table.table or table.expect else None
     tables, expectations = findings.read_questions(document) if findings else ([], [])
-    blocks = [(None, BlockTable())] if table.block is None else enumerate(table.block)
+    blocks = enumerate(table.block) if table.block else [(None, BlockTable())]
     sweep = Sweep(
         name=name,
         title=table.title or name,
@@ -214,9 +214,6 @@ def sweep_of_axes(
     return sweep
 
 
-# ------------------------------------------------------------------ blocks
-
-
 def _block(document: Document, top: ForAllBlocks, own: BlockTable, turn: int | None) -> Block:
     """Return a block: what the file says for all blocks, overridden by what this one says."""
     axes, algorithms = dict(AXES), {"": [Variant("auto")]}
@@ -245,6 +242,9 @@ def _block(document: Document, top: ForAllBlocks, own: BlockTable, turn: int | N
             with document.at(*keys, "options", algorithm, option, turn=(turn or 0) if keys else 0):
                 check_name("algorithm of this sweep", algorithm, named)
     cases = [*top.cases, *own.cases]
+    if axis := next((name for case in cases for name in case if name in AXES), None):
+        what = f"a case sets variables, and '{axis}' is an axis"
+        raise InputError(what, where=document.where("cases"), remedy="put it into [axes], or a [[block]]")
     known = {*AXES, *axes, *(key for case in cases for key in case), "reason", "vertices", "arcs"}
     return Block(
         name=own.name,
@@ -266,7 +266,7 @@ def _axis(name: str, value: object) -> list[object]:
     for one in values:
         if not isinstance(one, int | float | str):
             raise InputError(f"{one!r} is no value of an axis", remedy="take numbers, texts, or a range such as 16..24")
-        if not isinstance(one, kinds):
+        if not isinstance(one, kinds) or (name == "vertices" and not 0 <= int(one) < 2**63):
             raise InputError(f"{one!r} is no value of '{name}'", remedy="see docs/bench.md")
         _CHECKS.get(name, str)(one)
     return values
@@ -290,6 +290,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "device": parse_device,
     "prepare": _check_preparation,
     "transfers": lambda name: check_name("way to time transfers", name, TRANSFERS),
+    "verify": lambda name: check_name("verification method", name, METHODS_OF_A_RUN),
     "sums": lambda name: check_name("type of sums", name, TYPES_OF_SUMS),
 }
 
@@ -329,7 +330,8 @@ def _rules(
         if not conditions:
             raise InputError("has no condition and would leave out every cell", where=document.where(*keys, "skip"))
         reason = f"rule {', '.join(f'{k} = {v}' for k, v in conditions.items())}"
-        yield Rule(conditions, str(rule.get("reason", reason)))
+        with document.at(*keys, "skip", next(iter(conditions)), turn=turn if keys else number):
+            yield Rule(conditions, str(rule.get("reason", reason)))
 
 
 def _limits(document: Document, tables: Sequence[LimitsTable]) -> Limits:

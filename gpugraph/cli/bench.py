@@ -55,9 +55,8 @@ def options_of(problem: str, names: Sequence[str], settings: Sequence[str]) -> d
         head, dot, tail = setting.rpartition(".")
         able = [head] if dot and head in named else [name for name in named if setting in own[name]] or foreign
         if not able:
-            raise unknown_name(
-                f"option of {', '.join(named)}", setting, {one for options in own.values() for one in options}
-            )
+            of = f"option of {', '.join(named)}"
+            raise unknown_name(of, setting, {one for options in own.values() for one in options})
         for name in able:
             found.setdefault(name, {})[tail if dot and head in named else setting] = values
     return found
@@ -95,6 +94,9 @@ def check_reference(reference: str, names: Sequence[str]) -> None:
 
 
 _BUDGET = f"Time limit of the command [default: the sweep's, else {defaults().budget} per device]."
+_SET = "Parameter of the algorithms, or ALGORITHM.NAME of one."
+_PROCESSES = "Spread a cell's samples over N worker processes."
+_RUNS = "Run the sweep N times, and compare consecutive runs."
 _ON = "Place where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=30m, dask:tcp://HOST:8786."
 
 
@@ -105,13 +107,7 @@ _ON = "Place where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=3
 @click.option("--device", "devices", multiple=True, metavar="NAMES", help="Replace the sweep's devices: cuda,cpu.")
 @click.option("--title", metavar="TEXT", help="Title of reports and plots [default: the sweep's, or the graphs].")
 @click.option("--axis", "axes", multiple=True, metavar="AXIS=VALUES", help="Replace the values of an axis; repeatable.")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUES",
-    help="Parameter of the algorithms, or ALGORITHM.NAME of one.",
-)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUES", help=_SET)
 @click.option("--budget", type=Time(), metavar="TIME", help=_BUDGET)
 @click.option("--peer", "peers", multiple=True, metavar="NAMES", help="Peers to compare with, e.g. scipy,igraph.")
 @peer_command
@@ -124,12 +120,8 @@ _ON = "Place where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=3
 @click.option("--target", metavar="SHARE", help="Precision of each median, e.g. 2% [default: the sweep's].")
 @click.option("--max-seconds", type=Time(), metavar="TIME", help="Sampling time of a cell [default: the sweep's].")
 @click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample.")
-@click.option(
-    "--processes", metavar="N", type=click.IntRange(min=1), help="Spread a cell's samples over N worker processes."
-)
-@click.option(
-    "--runs", metavar="N", type=click.IntRange(min=2), help="Run the sweep N times, and compare consecutive runs."
-)
+@click.option("--processes", metavar="N", type=click.IntRange(min=1), help=_PROCESSES)
+@click.option("--runs", metavar="N", type=click.IntRange(min=2), help=_RUNS)
 @click.option("--energy", is_flag=True, help="Measure the energy of a run, in additional runs.")
 @click.option("--counters", is_flag=True, help="Count memory accesses and atomics on the emulated device.")
 @price_option

@@ -188,8 +188,6 @@ cli = LazyGroup(
     ],
 )
 
-# ------------------------------------------------------------------ the one error boundary
-
 # Here alone an exception becomes a line on standard error and an exit code, those of ``gpugraph.base.errors``.
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

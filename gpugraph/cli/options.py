@@ -20,7 +20,6 @@ from gpugraph.graph.read_options import MIRROR, OFFLINE, OWN
 from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS
 from gpugraph.report.exporters import EXPORTERS, contents
 
-# ------------------------------------------------------------------ how help looks
 # An example first, then what is to be known, then options in groups.
 
 GROUPS = {

@@ -183,7 +183,6 @@ def silence(stream: IO[str]) -> None:
         os.close(nowhere)
 
 
-# ------------------------------------------------------------------ progress
 # A sign of life on standard error for work that takes over two seconds.
 # On a terminal it is a bar or a spinner that goes away at the end; elsewhere it is a line every five seconds.
 # A thread of its own shows it, so that the work itself only ever sets two attributes.

@@ -11,7 +11,7 @@ from tests.cli.runner import refuse
 
 GRAPH = 'axes.graph = "rmat:8"\n'
 VARIANT = GRAPH + 'axes.algorithm = {name = "boruvka", %s}\n'
-CASES = 'axes.graph = "rmat:{n}"\n[[cases]]\nn = 8\n[[cases]]\nseed = 1\n'
+CASES = 'axes.graph = "rmat:{n},ef={m}"\n[[cases]]\nn = 8\nm = 4\n[[cases]]\nm = 5\n'
 TABLE = GRAPH + '[[table]]\ntitle = "t"\n[table.columns]\nratio = "%s"\n'
 PEER = GRAPH + '[peer.mine]\ncommand = "true {graph.wel}"\ntime = "t (.+)"\n%s\n'
 DEEP = "[" * 5000 + "]" * 5000

@@ -161,6 +161,10 @@ def test_cases_bind_several_variables_at_once(plan):
     assert [p.cell.graph for p in made.cells] == ["random:n=8,deg=3", "random:n=16,deg=5"]
 
 
+def test_an_empty_list_of_blocks_is_none(plan):
+    assert words(plan("block = []\n[axes]\ngraph = 'path:4'\nalgorithm = 'kruskal'")) == ["mst kruskal cpu path:4"]
+
+
 def test_blocks_override_what_the_file_says_for_all(plan):
     made = plan(
         """
@@ -343,6 +347,13 @@ WRONG = [
     ("[axes]\ngraph = 'path:4'\n[sampling]\nsamples = 3", "unknown setting of 'sampling' 'samples'", "min_samples"),
     ("[axes]\ngraph = 'path:4'\n[[skip]]\nalgorithm = 'x'\n[[skip]]\nsize = 3", "line 6, skip.size: unknown key", ""),
     ("[axes]\ngraph = 'path:4'\n[[skip]]\nreason = 'x'", "no condition", ""),
+    ("[axes]\ngraph = 'path:4'\n[[skip]]\nvertices = '1..9 step 2'", "line 4, skip.vertices: no value meets", "22.."),
+    ("[axes]\ngraph = 'path:4'\n[[skip]]\nvertices = [3, '9..1']", "no value meets the condition '9..1'", "22.."),
+    ("[axes]\ngraph = 'path:4'\n[[table]]\ntitle = 't'\ncolumns = { k = 'kernel' }\neach = { vertices = '1..8 x2' }",
+     "line 6, table.each: no value meets the condition '1..8 x2'", "16..24"),
+    ("cases = [{ n = 4, seed = 2 }]\n[axes]\ngraph = 'path:{n}'", "line 1, cases: a case sets variables", "'seed'"),
+    ("[axes]\ngraph = 'path:4'\nverify = 'refrence'", "line 3, axes.verify: unknown verification", "'reference'"),
+    ("[axes]\ngraph = 'path:4'\nvertices = -1", "line 3, axes.vertices: -1 is no value of 'vertices'", ""),
     ("[axes]\nproblem = 'sssp'\ngraph = 'path:4'\nalgorithm = 'delta-stepping'\n[options.delta-stepping]\ndelt = 3",
      "line 6, options.delta-stepping.delt: unknown option", "did you mean 'delta'?"),
     ("[axes]\nproblem = 'sssp'\ngraph = 'path:4'\nalgorithm = 'delta-stepping'\n[options.delta-stepping]\ndelta = 'x'",

@@ -10,7 +10,7 @@ from typing import Any
 
 from gpugraph.base.errors import InputError, check_name, unknown_name
 from gpugraph.base.quantities import counted
-from gpugraph.bench.axes import described_record, filled, matches, variables_in
+from gpugraph.bench.axes import check_condition, described_record, filled, matches, variables_in
 from gpugraph.problems.registry import algorithms
 from gpugraph.records.fields import FIELDS, GAINS
 from gpugraph.records.record import Record
@@ -109,6 +109,7 @@ def check_conditions(conditions: Conditions, known: Iterable[str]) -> None:
         if name not in {*NAMES, *known} and name.partition(".")[0] not in (*PATHS, "device", "graph"):
             names = {*NAMES, *known, *(option.name for algorithm in algorithms() for option in algorithm.options)}
             check_name("condition", name, names)
+        check_condition(conditions[name])
 
 
 _KEPT = ("source", "weights", "seed", "index_bits")
