@@ -218,8 +218,8 @@ def judge(totals: Totals) -> None:
     defect = any(record.outcome == "threw" and planned.plugin is None for planned, record in ours)
     worst = {"wrong": VerificationFailed, "threw": GpuGraphError if defect else InputError}
     if ours and not outcomes["ok"]:
-        worst |= {"refused": InputError, "failed": DeviceUnavailable, "out of memory": DeviceUnavailable}
-        worst |= {"died": DeviceUnavailable, "timeout": DeviceUnavailable}
+        unable = ("failed", "out of memory", "died", "timeout", *(() if totals.resumed else ("skipped",)))
+        worst |= {"refused": InputError, **dict.fromkeys(unable, DeviceUnavailable)}
     for outcome, error in worst.items():
         if outcomes[outcome]:
             first = next(record for _, record in ours if record.outcome == outcome)

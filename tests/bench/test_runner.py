@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.base.errors import VerificationFailed
+from gpugraph.base.errors import DeviceUnavailable, VerificationFailed
 from gpugraph.bench import local_workers, plan
 from gpugraph.bench.bench import judge
 from gpugraph.bench.estimate import Budget, Prices
@@ -378,6 +378,15 @@ def test_a_budget_that_ends_between_two_processes_leaves_what_the_first_took(tmp
     bench.run(planned("a"))
     assert bench.told == ["a path:9 ok"]
     assert bench.requests == ["a"]
+
+
+def test_a_bench_that_skipped_every_cell_does_not_end_well() -> None:
+    case, why = planned("ok"), "needs about 2 GiB of memory, the limit of a cell is 1 GiB"
+    ours, skipped = mst_record(outcome="ok"), mst_record(outcome="skipped", message=why)
+    judge(Totals([(case, Record.of(ours)), (case, Record.of(skipped))]))
+    judge(Totals([(case, Record.of(skipped))], resumed=1))
+    with pytest.raises(DeviceUnavailable, match=f"skipped: {why}"):
+        judge(Totals([(case, Record.of(skipped))]))
 
 
 def test_a_bench_whose_peer_died_does_not_end_well() -> None:
