@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gpugraph.base.quantities import count, counted, in_seconds, in_units, rate
-from gpugraph.bench.axes import described_record
+from gpugraph.bench.axes import AXES, described_record
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.plan import Plan, Planned, described_algorithm
 from gpugraph.bench.sweep import Sweep
@@ -13,6 +13,7 @@ from gpugraph.records.columns import Labelled, columns_of
 from gpugraph.records.record import Record, with_distinct_names
 from gpugraph.report.terminal import BARS, Line, columns, field
 
+_VARIED = AXES.keys() - {"problem", "graph", "algorithm", "device", "prepare"}
 MOST_ROWS = 60
 """More cells than this are summed up by series; those that did not go well are still shown each."""
 
@@ -98,8 +99,10 @@ def skipped_alike(rows: Sequence[Record]) -> dict[str, list[Record]]:
 
 
 def _table(rows: Sequence[Record], width: int | None) -> list[Line]:
-    names = [(row, described_record(row).removeprefix("peer:")) for row in sorted(rows, key=_order)]
-    cells = [Labelled(row, name, row.device_kind) for row, name in names]
+    cells = []
+    for row in sorted(rows, key=_order):
+        varied = [f"{name}={value}" for name, value in row.axes.items() if name in _VARIED]
+        cells.append(Labelled(row, ", ".join([described_record(row).removeprefix("peer:"), *varied]), row.device_kind))
     shown = columns_of(BENCH, cells)
     lines = [[column.show(cell) for column in shown] for cell in cells]
     return columns([c.title for c in shown], lines, right=[i for i, c in enumerate(shown) if c.number], width=width)

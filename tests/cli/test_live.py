@@ -96,6 +96,14 @@ def test_the_summary_shows_every_cell_a_chart_of_each_series_and_the_counts():
     assert text.splitlines()[-1] == "4 cells: 3 verified, 1 wrong"
 
 
+def test_cells_of_one_graph_that_differ_in_an_axis_alone_are_told_apart_in_the_table():
+    cell = scaled(16, 100.0)
+    cells = [{**cell, "cell": {**cell["cell"], "axes": {"weights": text}}} for text in ("unit", "hash:1..9")]
+    text = plain(result_lines([*map(Record.of, cells)]))
+    assert "weights=unit" in text
+    assert "weights=hash:1..9" in text
+
+
 def test_cells_that_were_skipped_for_one_reason_are_one_line():
     budget = [f"would take about {i} s, 0.4 s of the budget are left" for i in range(9)]
     memory = [f"needs about {i} GiB of host memory, 1{i} GiB are available" for i in range(5)]
