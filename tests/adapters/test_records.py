@@ -72,7 +72,7 @@ def test_what_cannot_be_measured_is_a_record_beside_others_and_an_error_alone(tm
         ({"target": None}, "target is None"),
         ({"max_seconds": "1"}, "max_seconds is '1'"),
         ({"options": {"kruskl": {}}}, "unknown algorithm with options 'kruskl'"),
-        ({"save": "no/folder/x.jsonl"}, "cannot be opened"),
+        ({"save": "no/folder/x.jsonl"}, "cannot be written"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_the_work(
@@ -103,6 +103,11 @@ def test_records_are_stored_as_they_end_and_read_back(measured: Records, tmp_pat
     assert all(isinstance(record, Measured) for record in back)
     assert back[1].kernel_s == measured[0].kernel_s
     assert back[1:3].where(algorithm="kruskal")[0].data["result"] == measured[1].data["result"]
+
+
+def test_records_of_a_graph_are_found_by_its_name_and_by_the_graph_itself(measured: Records) -> None:
+    assert list(measured.where(graph="rmat:6")) == list(measured.where(graph_name="rmat:6")) == list(measured[:2])
+    assert list(measured.where(graph=measured[0].graph)) == list(measured[:2])
 
 
 def test_rows_are_named_as_the_columns_of_the_csv(measured: Records) -> None:

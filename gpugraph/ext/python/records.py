@@ -137,6 +137,8 @@ class Records:
 
     def where(self, **wanted: Any) -> "Records":
         """Return the records with these properties: ``records.where(algorithm="kruskal", ok=True)``."""
+        if isinstance(wanted.get("graph"), str):  # a record's own is the graph itself
+            wanted["graph_name"] = wanted.pop("graph")
         return Records(r for r in self if all(getattr(r, name) == value for name, value in wanted.items()))
 
     def rows(self) -> list[dict[str, Any]]:
