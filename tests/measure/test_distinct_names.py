@@ -23,6 +23,13 @@ def record(source: str, digest: str | None, **changes: Any) -> Record:
     return Record.of(mst_record(graph=graph, **changes))
 
 
+def test_cells_that_differ_in_threads_or_in_who_chose_their_algorithm_are_told_apart() -> None:
+    asked: list[dict[str, str]] = [{"device": "cpu"}, {"device": "cpu/1"}, {"device": "cpu", "algorithm": "auto"}]
+    rows = [Record.of(mst_record(cell={"axes": {"algorithm": "boruvka", **one}})) for one in asked]
+    plain, one_thread, chosen = [row.name.partition(", ")[2] for row in label(rows)]
+    assert (plain, one_thread, chosen) == ("", "device=cpu/1", "algorithm=auto")
+
+
 @pytest.mark.parametrize(
     ("graphs", "names"),
     [

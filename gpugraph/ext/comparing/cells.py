@@ -98,6 +98,8 @@ def _settings(row: Record) -> dict[str, str]:
     """Return what a cell was run with, as text."""
     settings = {**row.parameters}
     settings |= {name: value for name, value in row.axes.items() if name not in _PLACES and name not in settings}
+    places = {name: str(row.axes.get(name)) for name in ("algorithm", "device")}
+    settings |= {name: text for name, text in places.items() if text == "auto" or "/" in text}  # cpu/1, cuda:0/33
     return {k: v if isinstance(v, str) else _plain(v) for k, v in settings.items() if v is not None}
 
 
