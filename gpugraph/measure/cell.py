@@ -129,8 +129,7 @@ def check_preparations(preparations: Sequence[str], algorithm: Algorithm) -> Non
     """Raise InputError for a preparation that the algorithm cannot work with."""
     for name in preparations:
         if name not in algorithm.preparations:
-            able = ", ".join(algorithm.preparations) or "none"
-            remedy = f"it takes: {able}"
+            remedy = f"it takes: {', '.join(algorithm.preparations) or 'none'}"
             raise InputError(f"algorithm '{algorithm.name}' cannot work with the preparation '{name}'", remedy=remedy)
 
 
@@ -148,7 +147,7 @@ def cell_id(
     That is the problem, the algorithm with its version, options and preparations, the graph's content and weights, the
     source, the width of indices, kind, name and threads of the device, and whether caches are cold.  How many samples
     are taken, how they are verified and where the cell lies in a sweep do not enter.  A user's own file enters with its
-    content.  ``options`` have their defaults filled in (``parse_options``).
+    content and the kernels'.  ``options`` have their defaults filled in (``parse_options``).
     """
     from gpugraph.graph.csr import printed
 
@@ -182,9 +181,10 @@ def unopened_id(cell: Cell, device: Mapping[str, object], cold: bool = False) ->
 
 
 def _content(name: str) -> str | None:
-    """Return the digest of the file that ``./file.py:driver`` names, or None where there is none."""
+    """Return the digest of the file that ``./file.py:driver`` names and the kernels beside it, None without a file."""
     path = Path(f"{name.removesuffix('.py').partition('.py:')[0]}.py")
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        kernels = sorted(one for one in path.parent.glob("*.cu*") if one.suffix in (".cu", ".cuh") and one.is_file())
+        return hashlib.sha256(b"".join(one.read_bytes() for one in (path, *kernels))).hexdigest()
     except OSError:
         return None

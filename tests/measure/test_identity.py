@@ -57,6 +57,16 @@ def test_the_id_foretold_is_the_id_of_the_record():
             assert session.identify(cell, Sampling()) == run_cell(cell).data["cell"]["id"]
 
 
+def test_a_kernel_beside_the_file_of_a_user_changes_the_id(tmp_path):
+    cell = replace(CELL, algorithm=f"{tmp_path / 'mine.py'}:driver")
+    (tmp_path / "mine.py").write_text("")
+    found = [identity(cell)]
+    for name, text in (("mine.cu", "// one"), ("mine.cu", "// two"), ("parts.cuh", "// three")):
+        (tmp_path / name).write_text(text)
+        found.append(identity(cell))
+    assert len(set(found)) == len(found)
+
+
 @pytest.mark.parametrize("name", ["{}:driver", "{}"])
 def test_a_users_file_enters_with_its_content(tmp_path, name):
     path = tmp_path / "mine.py"
