@@ -134,6 +134,24 @@ def test_a_format_is_read_and_written_by_the_ending_of_a_name(package: Path) -> 
     assert caught.value.where == "entry point ggplug:nothing"
 
 
+@pytest.mark.parametrize(
+    ("group", "words"),
+    [
+        ("formats", ("info", "g.quits")),
+        ("peers", ("mst", "grid:4x4", "--peer", "quits", "--device", "cpu")),
+        ("instruments", ("mst", "grid:4x4", "--device", "cpu")),
+        ("exporters", ("mst", "grid:4x4", "--device", "cpu", "--export", "r.csv")),
+    ],
+)
+def test_a_package_that_exits_while_it_is_imported_does_not_end_the_command_in_silence(
+    group: str, words: tuple[str, ...], package: Path
+) -> None:
+    (package / "ggplug-1.2.dist-info" / "entry_points.txt").write_text(f"[gpugraph.{group}]\nquits = ggquits:X\n")
+    (package / "ggquits.py").write_text("raise SystemExit(0)\n")
+    (package / "g.quits").write_text("0 1 2\n")
+    assert "entry point ggquits:X: cannot load it: SystemExit: 0" in refuse(2, *words)
+
+
 def test_an_exporter_writes_files_of_its_ending(package: Path) -> None:
     gpugraph.mst("rmat:6", device="cpu", time=True)
     records = gpugraph.bench("rmat:6", device="cpu", max_seconds=0.05, save="r.jsonl")

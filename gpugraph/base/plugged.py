@@ -36,7 +36,7 @@ def plugged(group: str, name: str, kind: type) -> Any:
     note_use(entry)
     try:
         found = entry.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         found, why = None, in_one_line(error)
     else:
         why = f"it is a {type(found).__name__}, not a {kind.__name__}"
