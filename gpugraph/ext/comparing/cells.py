@@ -96,7 +96,9 @@ def _records_file(row: Record) -> str:
 
 def _settings(row: Record) -> dict[str, str]:
     """Return what a cell was run with, as text."""
-    settings = {**row.parameters}
+    asked = str(row.axes.get("algorithm"))
+    file = {"file": asked.partition(":")[0]} if asked.endswith(".py") or ".py:" in asked else {}
+    settings = {**file, **row.parameters}
     settings |= {name: value for name, value in row.axes.items() if name not in _PLACES and name not in settings}
     places = {name: str(row.axes.get(name)) for name in ("algorithm", "device")}
     settings |= {name: text for name, text in places.items() if text == "auto" or "/" in text}  # cpu/1, cuda:0/33
