@@ -49,7 +49,7 @@ def catalogue_markdown(listed: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _cited(algorithm: Mapping[str, object]) -> str:
-    return ", ".join(str(algorithm[key]) for key in ("authors", "year", "section"))
+    return ", ".join(str(algorithm[key]) for key in ("authors", "year", "section") if algorithm[key])
 
 
 def peer_catalogue(listed: Sequence[Mapping[str, Any]], *, width: int = 80) -> list[Line]:
