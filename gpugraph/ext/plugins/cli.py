@@ -45,6 +45,7 @@ def new(what: str, file: str, problem: str, kind: str, quiet: bool) -> None:
     if Path(file).suffix != ".py":
         raise InputError("an algorithm is a Python file", where=file, remedy="end its name in .py")
     driver = shlex.quote(f"{file}:driver")
+    in_text = driver.replace("\\", r"\\").replace('"', r"\"")  # of Python
     targets = [Path(file).with_suffix(part.suffix) for part in parts]
     for target in targets:
         if os.path.lexists(target):
@@ -52,7 +53,7 @@ def new(what: str, file: str, problem: str, kind: str, quiet: bool) -> None:
     with contextlib.ExitStack() as stack:  # all of them or none
         for part, target in zip(parts, targets, strict=True):
             stream = stack.enter_context(atomic_write(target, "w"))
-            stream.write(part.read_text("utf-8").replace(f"{stem}.py:driver", driver))
+            stream.write(part.read_text("utf-8").replace(f"{stem}.py:driver", in_text))
             stream.flush()
     usage = parts[0].read_text("utf-8").split("gpugraph ", 1)[1].split('."""', 1)[0]
     show("\n".join(map(str, targets)))
