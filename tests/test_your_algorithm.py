@@ -67,12 +67,14 @@ def test_what_is_written_works_and_tells_how_it_is_tried(
     assert "is there already, and is not overwritten" in again
 
 
-def test_the_command_that_tries_it_works_for_a_name_with_a_blank(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["my own.py", "me@work.py", r"my\data\own.py", '"""own".py'])
+def test_the_command_that_tries_it_works_for_a_name_with_blanks_and_signs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    usage = shlex.split(succeed("new", "algorithm", "my own.py").err.split("try it: gpugraph ")[1])
-    assert "my own.py:driver" in usage
+    usage = shlex.split(succeed("new", "algorithm", name).err.split("try it: gpugraph ")[1])
+    assert f"{name}:driver" in usage
+    compile(Path(name).read_text("utf-8"), name, "exec")  # a warning is an error here
     assert "verdict     passed" in succeed(*usage).out
 
 

@@ -29,7 +29,7 @@ from gpugraph.measure.cell import Cell
 from gpugraph.measure.environment import git_commit
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.foreign import PEER, is_file
+from gpugraph.problems.foreign import PEER, is_file, name_and_device
 from gpugraph.problems.registry import algorithms_called
 from gpugraph.records.record import Record
 
@@ -249,7 +249,7 @@ def apply_settings(document: Document, settings: Mapping[str, list[object]]) -> 
 def _able(tables: Sequence[Mapping[str, Any]], option: str) -> list[str]:
     """Return the algorithms of a sweep that have an option."""
     found = [value for table in tables for value in _flat(table.get("axes", {}).get("algorithm", []))]
-    names = dict.fromkeys(str(value).partition("@")[0] for value in found)
+    names = dict.fromkeys(name_and_device(str(value))[0] for value in found)
     ours = [name for name in names if not name.startswith(PEER) and not is_file(name)]
     return [name for name in ours if any(option in {o.name for o in one.options} for one in algorithms_called(name))]
 

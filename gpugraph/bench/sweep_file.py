@@ -22,6 +22,7 @@ from gpugraph.bench.toml_file import Document
 from gpugraph.devices.discovery import parse_device
 from gpugraph.graph.read_options import PREPARATIONS
 from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS, TYPES_OF_SUMS
+from gpugraph.problems.foreign import name_and_device
 
 
 class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -312,7 +313,7 @@ def _variant(value: object) -> Variant:
     for key, kind, noun in (("options", dict, "table"), ("device", str, "text"), ("prepare", str, "text")):
         if key in value and not isinstance(value[key], kind):
             raise InputError(f"its {key} {value[key]!r} is no {noun}", remedy="see docs/bench.md")
-    name, _, device = value["name"].partition("@")
+    name, device = name_and_device(value["name"])
     variant = Variant(name, value.get("device", device or None), dict(value.get("options", {})), value.get("prepare"))
     parse_device(variant.device or "auto")
     _check_preparation(variant.prepare or "none")

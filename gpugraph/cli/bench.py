@@ -32,7 +32,7 @@ from gpugraph.cli.output import Progress, check_destination, log_decisions, show
 from gpugraph.cli.process import Command
 from gpugraph.measure.sampling import COMPETING
 from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.foreign import PEER, is_file
+from gpugraph.problems.foreign import PEER, is_file, name_and_device
 from gpugraph.report.exporters import rankings
 from gpugraph.report.terminal import page_width, table_width
 
@@ -46,7 +46,7 @@ def options_of(problem: str, names: Sequence[str], settings: Sequence[str]) -> d
     from gpugraph.bench.axes import parse_settings
     from gpugraph.problems.registry import algorithms_called
 
-    named = list(dict.fromkeys(name.partition("@")[0] for name in names))
+    named = list(dict.fromkeys(name_and_device(name)[0] for name in names))
     foreign = [name for name in named if name == "auto" or name.startswith(PEER) or is_file(name)]
     ours = {name: algorithms_called(name, (problem,)) for name in named if name not in foreign}
     own = {name: {option.name for one in ours.get(name, ()) for option in one.options} for name in named}
@@ -55,8 +55,7 @@ def options_of(problem: str, names: Sequence[str], settings: Sequence[str]) -> d
         head, dot, tail = setting.rpartition(".")
         able = [head] if dot and head in named else [name for name in named if setting in own[name]] or foreign
         if not able:
-            of = f"option of {', '.join(named)}"
-            raise unknown_name(of, setting, {one for options in own.values() for one in options})
+            raise unknown_name(f"option of {', '.join(named)}", setting, set().union(*own.values()))
         for name in able:
             found.setdefault(name, {})[tail if dot and head in named else setting] = values
     return found
@@ -66,7 +65,7 @@ def ad_hoc_axes(graphs: Sequence[str], names: Sequence[str]) -> dict[str, object
     """Return the axes of a sweep that graphs and names of algorithms stand for, the problem worked out from these."""
     from gpugraph.problems.registry import command_of, problems_solved_by
 
-    plain = [name.partition("@")[0] for name in names]
+    plain = [name_and_device(name)[0] for name in names]
     ours = [name for name in plain if name != "auto" and not name.startswith(PEER) and not is_file(name)]
     solved = {name: problems for name in ours if (problems := problems_solved_by(name))}
 
@@ -88,7 +87,7 @@ def ad_hoc_axes(graphs: Sequence[str], names: Sequence[str]) -> dict[str, object
 
 def check_reference(reference: str, names: Sequence[str]) -> None:
     """Raise InputError before the work for a row of reference that none of the algorithms ``names`` can have."""
-    rows = [name.partition("@")[0].removeprefix(PEER) for name in names]
+    rows = [name_and_device(name)[0].removeprefix(PEER) for name in names]
     if reference and rows and not any(is_file(one) or reference.startswith(one) or one == "auto" for one in rows):
         raise unknown_name("row for --reference", reference, rows)
 

@@ -36,7 +36,7 @@ from gpugraph.graph.read_options import ReadOptions
 from gpugraph.measure.sampling import COMPETING, Sampling
 from gpugraph.problems import foreign
 from gpugraph.problems.contract import problem_called, result_files
-from gpugraph.problems.foreign import PEER, is_file, is_foreign
+from gpugraph.problems.foreign import PEER, is_file, is_foreign, name_and_device
 from gpugraph.problems.registry import algorithms, command_of, problems_solved_by
 from gpugraph.report.exporters import Results, exporter, rankings
 from gpugraph.report.terminal import page_width
@@ -187,7 +187,7 @@ def _measure(request: Request, name: str) -> None:
     from gpugraph.devices.discovery import expect_device
 
     phase_timer = PhaseTimer("start", Command.began)
-    algo, _, chosen = _with_commands(name, request.commands).partition("@")
+    algo, chosen = name_and_device(_with_commands(name, request.commands))
     device = chosen or (_device_of(algo) if request.device == "auto" else request.device)
     # The driver, and a compilation ahead, begin while the imports that follow take their time.
     expected = (comm := world()) is None and expect_device(device)

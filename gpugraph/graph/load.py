@@ -155,8 +155,7 @@ def check_names(source: Source, title: str, named: str = "") -> None:
         remedy = "name the attribute with --weight" if named else "leave --columns out"
         raise InputError(f"{title} has no columns to choose", where=source.path, remedy=remedy)
     if source.weight and not named:
-        what = f"{title} has no named attributes"
-        raise InputError(what, where=source.path, remedy="leave --weight out")
+        raise InputError(f"{title} has no named attributes", where=source.path, remedy="leave --weight out")
 
 
 def check_stated(source: Source, vertices: int | None, directed: bool | None) -> None:

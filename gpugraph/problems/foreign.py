@@ -74,9 +74,8 @@ def peers() -> Peers:
 
 def programs(tables: Sequence[str], names: Sequence[str]) -> list[str]:
     """Return the programs of ``--peer-command``: all are measured unless one of ``names`` is a peer's."""
-    if any(name.startswith(PEER) for name in names):
-        return []
-    return [name for text in tables for name in peers().read_tables(text)]
+    others = () if any(name.startswith(PEER) for name in names) else tables
+    return [name for text in others for name in peers().read_tables(text)]
 
 
 def plugins() -> Plugins:
@@ -87,6 +86,12 @@ def plugins() -> Plugins:
 def is_file(name: str) -> bool:
     """True for ``./file.py:driver``, False for a registered name and for ``peer:NAME``."""
     return (":" in name or name.endswith(".py")) and not name.startswith(PEER)
+
+
+def name_and_device(text: str) -> tuple[str, str]:
+    """Split ``NAME[@DEVICE]``, the device "" where there is none: behind an ``@`` in a path comes ``.py``."""
+    name, _, device = text.rpartition("@")
+    return (name, device) if name and ".py" not in device else (text, "")
 
 
 def is_foreign(name: str) -> bool:

@@ -250,9 +250,7 @@ def harmonic_mean(rates: Sequence[float]) -> float:
 
     Source: Graph500 specification, "Performance metrics": TEPS are compared by harmonic means.
     """
-    if any(rate <= 0 for rate in rates):
-        return 0.0
-    return len(rates) / sum(1 / rate for rate in rates)
+    return 0.0 if any(rate <= 0 for rate in rates) else len(rates) / sum(1 / rate for rate in rates)
 
 
 def mteps(count: int, seconds: float) -> float:

@@ -118,6 +118,16 @@ def test_a_users_own_algorithm_competes_and_one_that_is_wrong_has_no_place(tmp_p
     assert "kruskal alone has a time that counts" in told
 
 
+def test_files_of_one_name_in_two_folders_are_told_apart(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("v1", "me@work"):
+        Path(folder).mkdir()
+        succeed("new", "algorithm", f"{folder}/mine.py")
+    shown = succeed("mst", "grid:4x4", "--algo", "v1/mine.py:driver,me@work/mine.py:driver@cpu", *FEW).out
+    assert "mine:driver, file=v1/mine.py" in shown
+    assert "mine:driver, file=me@work/mine.py" in shown
+
+
 @extended
 def test_a_users_own_algorithm_that_throws_ends_the_command_with_2(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -18,7 +18,7 @@ from gpugraph.base.files import remove_unfinished
 from gpugraph.base.host import end_with, ended_by
 from gpugraph.base.ranks import is_own_rank
 from gpugraph.cli.process import known_signals
-from gpugraph.problems.foreign import is_foreign
+from gpugraph.problems.foreign import is_foreign, name_and_device
 
 GRACE_S = 5.0
 """Seconds that the child has to end after a signal, before it is killed."""
@@ -38,7 +38,7 @@ def plugin_in(words: Sequence[str]) -> str | None:
     given = _given(words, "--algo")
     if len(given) != 1 or compete(words):
         return None
-    named = given[0].partition("@")[0]
+    named = name_and_device(given[0])[0]
     return named if is_foreign(named) and not named.startswith("peer:") else None
 
 

@@ -18,6 +18,7 @@ from gpugraph.ext.python.terms import in_python_terms
 from gpugraph.measure.cell import Cell, check_counts
 from gpugraph.measure.run_cell import Session
 from gpugraph.measure.sampling import Sampling
+from gpugraph.problems.foreign import name_and_device
 from gpugraph.problems.registry import algorithms
 from gpugraph.records.record import Record
 
@@ -82,7 +83,7 @@ def bench(
     raised: list[Exception] = []
 
     def cell_of(graph: object, name: str) -> Cell:
-        algorithm, _, own = name.partition("@")
+        algorithm, own = name_and_device(name)
         if algorithm.startswith(_PEER) and not own:
             own = next((str(one["device"]) for one in describe_peers() if one["name"] == algorithm), "")
         given = chosen.get(algorithm, {})
@@ -158,7 +159,7 @@ def _check_names(problem: str, names: Sequence[str], with_options: Iterable[str]
     if not names:
         raise InputError("there is no algorithm to measure", remedy='name one, or leave algo at "auto"')
     known = {algorithm.name for algorithm in algorithms(problem)} | installed().keys() | {"auto"}
-    asked = [name.partition("@")[0] for name in names]
+    asked = [name_and_device(name)[0] for name in names]
     for name in asked:
         if name.startswith(_PEER):
             peers = [str(one["name"]) for one in describe_peers()]
