@@ -29,8 +29,7 @@ def finding_lines(
         lines += field("", finding.ours, width=width, style="dim")
     every = [finding for expectation in sweep.expectations for finding in expectation.findings(records)]
     lines += [[(counted_, "bold")]] if (counted_ := count(every)) else []
-    is_shown = lines or not (sweep.tables or sweep.expectations)  # of a sweep without any, a bench shows the cells
-    return [*lines, [], *indented(stale, width=width)] if is_shown and (stale := explanation(records)) else lines
+    return [*lines, [], *indented(stale, width=width)] if (stale := explanation(records)) else lines
 
 
 def _findings(sweep: Sweep, records: Sequence[Record]) -> list[Finding]:

@@ -87,12 +87,13 @@ _NOTHING = "no record of these files fits a table of {} or settles an expectatio
 
 def _lines(rows: Sequence[Record], sweep: str | None, output: str | None) -> list[Line]:
     """Return a report for the terminal, or for a file of text."""
-    from gpugraph.ext.findings.shown import finding_lines
+    from gpugraph.ext.findings.shown import finding_lines, finding_markdown
     from gpugraph.ext.reports.summary import summary
 
     if sweep is not None:
-        lines = finding_lines(_questions(sweep), rows, width=page_width())
-        return lines if any(lines) else [[(_NOTHING.format(sweep), "dim")]]
+        asked = _questions(sweep)
+        some = finding_markdown(asked, rows)
+        return finding_lines(asked, rows, width=page_width()) if some else [[(_NOTHING.format(sweep), "dim")]]
     return summary(rows, page_width(), unicode=None if output is None else True)
 
 
