@@ -185,6 +185,14 @@ def test_nothing_in_latex_is_a_command_by_mistake():
     assert not re.search(r"(?<!\\)[%_]", table)
 
 
+def test_no_name_of_a_graph_ends_a_comment_of_latex_or_belongs_to_the_line_break_before_it():
+    rows = [row("a", 1), row("b", 2, seed=2)]
+    rows = [one.changed({"graph": {"name": "[1]x\n\\input{y}"}}, without="") for one in rows]
+    table = exported(rows, rank(rows)[0], "latex").splitlines()
+    assert [line for line in table if "input" in line and not line.startswith(("%", "{[}1]x "))] == []
+    assert escape("*a") == "{*}a"
+
+
 def test_records_that_rank_nowhere_are_still_in_the_markdown():
     from tests.report.canned import failed
 

@@ -44,7 +44,7 @@ def _table(problem: str, rankings: Sequence[Ranking]) -> str:
     caption = f"{problem}: median kernel time in ms, in brackets half its 95 % interval in units of the last digits"
     caption += f". {stale}" if (stale := explanation([one.record for one in cells])) else ""
     said = [(row[0], sentences(Named(ranking))) for row, ranking in zip(rows, rankings, strict=True)]
-    notes = [f"% {graph}: {sentence}" for graph, several in said for sentence in several]
+    notes = [" ".join(f"% {graph}: {sentence}".split()) for graph, several in said for sentence in several]
     return "\n".join([
         r"% needs \usepackage{booktabs,siunitx}",
         *notes,
@@ -77,6 +77,7 @@ def _places(half: float) -> int:
 _TEX = str.maketrans(
     {character: f"\\{character}" for character in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "†": r"\textdagger{}"}
+    | {"[": "{[}", "*": "{*}"}  # at the beginning of a row they would belong to the \\ before it
     | {"±": r"$\pm$", "×": r"$\times$", "µ": r"\textmu{}", "–": "--", "<": r"\textless{}", ">": r"\textgreater{}"}
 )
 
