@@ -70,6 +70,7 @@ def test_latex_csv_and_the_records_of_python_mark_it_too(
     old = str(records / "old.jsonl")
     succeed("compare", old, "--by", "algorithm", "--export", "out.tex")
     assert r"{kruskal \textdagger{}}" in (tmp_path / "out.tex").read_text("utf-8")
+    assert f">{EXPLAINED}</p>" in succeed("report", old, "--format", "html").out
     header, *lines = succeed("report", old, "--format", "csv").out.splitlines()
     place = header.split(",").index("version")
     assert sorted(line.split(",")[place] for line in lines) == ["", "", "earlier", "earlier"]

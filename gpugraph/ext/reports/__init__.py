@@ -25,7 +25,7 @@ def render(rows: Sequence[Record], style: str, *, title: str | None = None, noti
     if style != "text":
         stale = explanation(rows)
         if stale and style == "html":
-            notices = [*notices, stale]
+            notices = [*notices, stale.removesuffix(".")]
         text = exporter(style).load()(Results(rows, title=title, notices=notices))
         return f"{text}\n\n{stale}" if stale and style == "markdown" else text
     from gpugraph.ext.reports.summary import summary
