@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,8 @@ def test_a_file_measured_with_several_numbers_of_threads_names_its_processor_onc
     several, one = fill(str(tmp_path / "p.j2"), read_records(STORED)[0]).split("; ")
     assert several == "30 cells, Intel(R) Xeon(R) Processor, 1/2/4/8/16 threads, 2026-11-28"
     assert ", 1 thread, " in one
+    (tmp_path / "p.j2").write_text("{{ origin('one') }}")
+    assert fill(str(tmp_path / "p.j2"), [replace(read_records(STORED)[0][0], file="one.jsonl")]).startswith("1 cell, ")
 
 
 def test_a_template_can_ask_whether_there_are_records_of_a_sweep_on_a_kind_of_device(tmp_path):
@@ -216,6 +219,11 @@ def test_every_table_of_a_page_says_that_its_algorithm_has_changed(tmp_path, mon
         ("{{ tabel('scales') }}", "'tabel' is undefined"),
         ("{{ table('scales') }}", "missing 1 required positional argument"),
         ("{{ ''.__class__.__mro__ }}", "unsafe"),
+        ("{{ estimates(1e400) }}", "name 'inf' is not defined"),
+        ("{{ hardware([]) }}", "'list' object has no attribute 'items'"),
+        ("{{ 1 / 0 }}", "division by zero"),
+        ("{{ range(10 ** 9) }}", "Range too big"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "recursion"),
         ("{{ lead('scales-h200', 'mst', 'boruvka') }}", "a graph that both 'boruvka' and a peer have solved"),
     ],
 )

@@ -18,7 +18,7 @@ from msgspec import structs
 
 from gpugraph.base.errors import InputError, check_name, placed
 from gpugraph.base.files import read_text
-from gpugraph.base.quantities import duration, in_units
+from gpugraph.base.quantities import counted, duration, in_units
 from gpugraph.bench.sweep import Question, Sweep
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.ext.comparing.cells import APART
@@ -56,7 +56,7 @@ def fill(path: str, records: Sequence[Record]) -> str:
         where = f"{path} line {line}" if line else path
         remedy = "correct the template; docs/report.md has what it knows"
         raise InputError(f"{error.message}", where=where, remedy=remedy) from None
-    except TypeError as error:
+    except (ArithmeticError, AttributeError, LookupError, NameError, RecursionError, TypeError, ValueError) as error:
         raise InputError(str(error), where=path, remedy="see docs/report.md") from None
     return rendered.rstrip("\n")
 
@@ -110,7 +110,8 @@ class _Page:
             for name, counts in threads.items()
         ]
         days = sorted({row.shape.time[:10] for row in rows} - {""})
-        return f"{len(rows)} cells, {' and '.join(devices)}, {' to '.join(dict.fromkeys(days[:1] + days[-1:]))}"
+        when = " to ".join(dict.fromkeys(days[:1] + days[-1:]))
+        return f"{counted(len(rows), 'cell')}, {' and '.join(devices)}, {when}"
 
     def command(self, records: str) -> str:
         """Return the commands that measured a file's records, a line each."""
