@@ -137,6 +137,10 @@ def test_what_records_do_not_hold_is_not_measured_and_says_why():
     for text, why in (
         ("counters.passes", "has no 'counters.passes'"),
         ("kernel / (arcs - 64)", "divides by 0"),
+        ("1e308 * 1e308 * arcs", "out of range"),
+        ("1e400 - 1e400 + kernel", "out of range"),
+        ("sum(1e400 * kernel, -1e400 * kernel)", "out of range"),
+        (f"arcs * 1{'0' * 400}", "out of range"),
         ("all.kernel * 2", "has 2 values"),
         ("none.kernel", "no cell for 'none'"),
         ("kernel * graph", "is no number"),

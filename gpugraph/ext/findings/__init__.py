@@ -338,7 +338,7 @@ def _times(formula: Formula, record: Record, groups: Mapping[str, Sequence[Recor
 def number(found: object) -> str:
     """Return a figure as a table has it: whole numbers in full, others to four digits."""
     if isinstance(found, float) and math.isfinite(found):
-        return f"{found:{',.0f' if abs(found) >= 1000 else '.4g' if abs(found) >= 1e-4 or not found else '.3e'}}"
+        return f"{found:{',.0f' if 1000 <= abs(found) < 1e15 else '.4g' if abs(found) >= 1e-4 or not found else '.3e'}}"
     return value(found)
 
 

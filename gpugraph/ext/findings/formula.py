@@ -3,6 +3,7 @@
 import ast
 import math
 import operator
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -265,6 +266,8 @@ class Formula:
         if isinstance(found, bool) or not isinstance(found, int | float):
             several = f"has {len(found)} values" if isinstance(found, list) else "is no number"
             raise NotMeasured(f"a part of {self.text} {several}")
+        if not abs(found) <= sys.float_info.max:
+            raise NotMeasured(f"{self.text} divides by 0 or is out of range")
         return found
 
 
