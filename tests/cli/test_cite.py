@@ -35,13 +35,13 @@ def test_records_are_cited_once_each_with_their_programs_and_data_sets(tmp_path)
     record = cell("mst", "kruskal", "cpu", 16) | {"algorithm_source": {"authors": "V. Osipov, P. Sanders, J. Singler"}}
     record["graph"] = {**record["graph"], "source": "dimacs9:USA-road-d.NY"}
     record["cell"] = {}
-    command = {"authors": "external command", "year": 0, "section": "run_{it} 5 % & more"}
+    command = {"authors": "external command", "year": 0, "section": "~/run_{it} 5 % & more ^2"}
     peers = [{**record, "algorithm": "peer:mine_1", "algorithm_source": {**command, "section": text}} for text in "ab"]
     peers.append({**record, "algorithm": "peer:other", "algorithm_source": command})
     text = succeed("cite", write([record, record, *peers], tmp_path / "r.jsonl")).out
     keys = re.findall(r"^@\w+\{([^,]+),", text, re.M)
     assert keys == ["gpugraph", "osipov2009", "dimacs9", "peer-mine_1", "peer-other"]
-    assert r"run\_it 5 \% \& more" in text
+    assert r"\textasciitilde{}/run\_it 5 \% \& more \textasciicircum{}2" in text
     assert text.count("{") == text.count("}")
 
 

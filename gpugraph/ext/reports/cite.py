@@ -104,7 +104,8 @@ def _field(entry: str, name: str) -> str:
 
 def _plain(text: object) -> str:
     """Return a text that BibTeX takes."""
-    return re.sub(r"([&%$#_])", r"\\\1", " ".join(re.sub(r"[{}\\]", "", str(text)).split()))
+    plain = re.sub(r"([&%$#_])", r"\\\1", " ".join(re.sub(r"[{}\\]", "", str(text)).split()))
+    return plain.replace("^", r"\textasciicircum{}").replace("~", r"\textasciitilde{}")
 
 
 # ------------------------------------------------------------------ one algorithm
