@@ -95,7 +95,7 @@ def duration(seconds: float) -> str:
     if seconds >= 120:
         minutes, rest = divmod(round(seconds), 60)
         return f"{minutes} min {rest} s"
-    if seconds >= 1:
+    if seconds >= 0.9995:
         return f"{seconds:.3f} s"
     for factor, unit in ((1e3, "ms"), (1e6, "µs")):
         if seconds * factor >= 0.9995:

@@ -9,7 +9,7 @@ from gpugraph.records.columns import Labelled, columns_of, plain
 from gpugraph.records.record import EMULATED, Record
 from gpugraph.report.exporters import published
 
-FEW = "A time with its number of samples in brackets has fewer than were asked for, or than three: it proves little"
+FEW = "A time with its number of samples in brackets has fewer than were asked for, or than six: it proves little"
 
 
 def markdown(rows: Sequence[Record]) -> str:
