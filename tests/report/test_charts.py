@@ -268,6 +268,12 @@ def test_a_value_of_nothing_is_not_drawn_on_a_logarithmic_axis():
     assert entries(curves(points, LIGHT, Look("y", "x")), "x") == [2, 3]
 
 
+@pytest.mark.parametrize("look", [Look("y", "x", log=True), Look("y", "x", log_x=True)])
+def test_what_is_nothing_alone_or_begins_with_nothing_has_a_linear_axis(look):
+    points = [Point(0, 0.0, "a", "d"), Point(10**9, 0.0, "a", "d")]
+    assert b"NaN" not in draw(curves(points, LIGHT, look), ".svg")
+
+
 @pytest.mark.parametrize("ending", first(1, [".svg", ".pdf", ".png"]))
 def test_figures_are_drawn_without_a_browser(rows, ending):
     drawn = draw(figure(rows, LIGHT, Choice(where=("problem=mst", "family=rmat"), title="T")), ending)

@@ -84,7 +84,7 @@ def curves(points: Sequence[Point], ink: Ink, look: Look) -> Spec:
     """Return a line for each series and its points with their intervals; over names a row for each."""
     names, papers = look.names, look.papers
     positive = [p.y for p in points if p.y > 0] + [m.y for m in papers if m.y]
-    log = look.log
+    log = look.log if positive else False
     if log is None:
         log = len(positive) > 1 and max(positive) > LOG_BEYOND * min(positive)
     positive += [look.level[0]] if look.level else []
@@ -152,8 +152,9 @@ def _abscissa(shown: Sequence[Point], look: Look) -> tuple[Spec, list[float]]:
         order = best_first([(str(p.x), p.y) for p in shown], least=look.least_first)
         return x | {"sort": order, "title": None, "axis": {"grid": True}}, []
     places = [float(x) for x in (*(p.x for p in shown), *(m.x for m in (*look.papers, *look.failed)))]
-    x["scale"] = {"zero": False, "nice": False, "padding": 16, "type": "log" if look.log_x else "linear"}
-    if not look.log_x:
+    log = look.log_x and min(places, default=0.0) > 0
+    x["scale"] = {"zero": False, "nice": False, "padding": 16, "type": "log" if log else "linear"}
+    if not log:
         whole = all(place.is_integer() for place in places)
         x["axis"] = {"values": _whole_ticks([int(place) for place in places]), "format": "d"} if whole else {}
     return x, places
