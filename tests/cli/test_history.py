@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import os
 import random
+import re
 
 import pytest
 
 from tests.cli.runner import refuse, run, succeed
-from tests.report.sweep import cell, write
+from tests.report.sweep import cell, unfinished, write
 
 
 def folder_of(tmp_path, factors):
@@ -39,6 +40,13 @@ def test_equal_runs_have_no_step_and_one_run_no_history(tmp_path):
     for name in ("7", "8"):
         (tmp_path / f"{name}.jsonl").unlink()
     assert "fewer than two" in refuse(2, "history", tmp_path)
+
+
+def test_a_cell_that_never_had_a_time_is_shown_with_its_reason(tmp_path):
+    for day in "12":
+        rows = [cell("mst", "kruskal", "cpu", 16), unfinished("mst", "boruvka", "cuda", 20, "threw", "out of luck")]
+        write([row | {"time": f"2026-01-0{day}T00:00:00+00:00"} for row in rows], tmp_path / f"{day}.jsonl")
+    assert re.search(r"mst rmat:20 by boruvka on .* out of luck\n", succeed("history", tmp_path).out)
 
 
 def test_two_files_without_a_common_cell_are_named(tmp_path):

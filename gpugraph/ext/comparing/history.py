@@ -74,6 +74,8 @@ def history_lines(runs: Sequence[Sequence[Record]], steps: Sequence[Compared]) -
     for name, members in cells.items():
         timed = [row for row in members if row.kernel_s]
         if not timed:
+            why = "no time" if members[-1].ok else members[-1].message or members[-1].outcome
+            lines.append([(f"{name:<{longest}}  ", "bold"), (why, "dim")])
             continue
         times, last = [row.kernel_s or 0.0 for row in timed], timed[-1]
         ends.append(last)
