@@ -58,6 +58,11 @@ def test_cells_that_were_skipped_for_one_reason_are_one_line():
     assert "are left" not in text
 
 
+def test_one_of_several_results_is_verified():
+    text = plain(summary(records(*sweep()[:1], unfinished("mst", "boruvka", "cuda", 20, "timeout", "")), 120))
+    assert "1 of the results is verified; the others: 1 timeout." in " ".join(text.split())
+
+
 def test_nothing_and_the_emulated_device_are_said_without_a_rate():
     assert plain(summary(records(), 80)) == "no cell was measured"
     assert "MTEPS" not in plain(summary(records(emulated()), 80))

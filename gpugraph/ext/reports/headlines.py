@@ -31,7 +31,8 @@ def lead(cells: Sequence[Labelled]) -> str:
     text = f"{_listed(problems).capitalize()}: {counted(len(algorithms), 'algorithm')} in {counted(len(rows), 'cell')}"
     text += f"{where}, measured {_days(rows)}. "
     verified = sum(row.ok and row.status == "passed" for row in rows)
-    text += "Every result is verified." if verified == len(rows) else f"{verified:,} of the results are verified"
+    some = f"{verified:,} of the results {'is' if verified == 1 else 'are'} verified"
+    text += "Every result is verified." if verified == len(rows) else some
     missing = Counter(row.outcome for row in rows if not row.ok)
     unchecked = sum(row.ok and row.status != "passed" for row in rows)
     parts = [f"{number} {outcome}" for outcome, number in missing.items()]
