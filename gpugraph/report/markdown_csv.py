@@ -7,21 +7,18 @@ from collections.abc import Sequence
 from gpugraph.problems import CSV, MARKDOWN
 from gpugraph.records.columns import Labelled, columns_of, plain
 from gpugraph.records.record import EMULATED, Record
-from gpugraph.report.exporters import published
+from gpugraph.report.exporters import published, rankings
 
 FEW = "A time with its number of samples in brackets has fewer than were asked for, or than six: it proves little"
 
 
 def markdown(rows: Sequence[Record]) -> str:
     """Return the records as a table, a line each; MTEPS only where the result is verified."""
-    shown = [Labelled(one, one.program, one.device) for one in rows]
+    shown = [Labelled(one.record, one.name, one.record.device) for one in rankings().label(rows)]
     columns = columns_of(MARKDOWN, shown)
-    right = [i for i, column in enumerate(columns) if column.number]
-    lines = grid(
-        [column.title for column in columns], [[column.show(one) for column in columns] for one in shown], right
-    )
-    definitions = {(one.shape.mteps.definition or "") for one in rows} - {""}
-    notes = sorted(definitions)
+    texts = [[column.show(one) for column in columns] for one in shown]
+    lines = grid([column.title for column in columns], texts, [i for i, one in enumerate(columns) if one.number])
+    notes = sorted({(one.shape.mteps.definition or "") for one in rows} - {""})
     if notes and any(one.transfers for one in rows):
         notes.append("End to end: the same count / (transfer + kernel + d2h)")
     if any(one.answer_s for one in rows):
@@ -33,9 +30,8 @@ def markdown(rows: Sequence[Record]) -> str:
     if any(one.device_kind == "emulated" for one in rows):
         notes.append(EMULATED[0].upper() + EMULATED[1:])
     lines += [f"\n{note}." for note in notes]
-    if any(one.field("paper") is not None for one in rows):
-        lines += published().markdown(rows)
-    return "\n".join(lines)
+    stated = published().markdown(rows) if any(one.field("paper") is not None for one in rows) else []
+    return "\n".join([*lines, *stated])
 
 
 def grid(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:

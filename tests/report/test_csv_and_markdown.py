@@ -80,6 +80,15 @@ def test_a_bar_in_a_name_does_not_break_the_markdown():
     assert "merge \\| renumber" in catalogue_markdown([ALGORITHM])
 
 
+def test_rows_of_markdown_that_differ_in_an_option_alone_name_it():
+    parameters = mst_record()["parameters"]
+    made = [mst_record(parameters=parameters | {"share": share}) for share in (0.25, 0.5)]
+    text = markdown(records(*made))
+    assert ["boruvka, share=0.25" in text, "boruvka, share=0.5" in text, "share" in markdown(records(made[0]))] == [
+        True, True, False
+    ]  # fmt: skip
+
+
 def test_the_catalogue_names_source_options_and_preparations():
     text = plain(catalogue([ALGORITHM]))
     assert "boruvka  on cuda, emulated" in text

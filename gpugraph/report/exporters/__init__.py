@@ -16,6 +16,7 @@ from gpugraph.base.files import ending_of
 from gpugraph.base.plugged import offered, plugged
 
 if TYPE_CHECKING:
+    from gpugraph.records.columns import Labelled
     from gpugraph.records.record import Record
     from gpugraph.records.record_shape import CounterExampleShape
     from gpugraph.report.terminal import Line
@@ -141,6 +142,9 @@ class Sheet(Protocol):
 
 class Rankings(Protocol):
     """The module that says which of several records is the fastest."""
+
+    def label(self, rows: Sequence[Record]) -> Sequence[Labelled]:
+        """Return the records with names that tell them apart."""
 
     def rank(self, records: Sequence[Record], *, reference: str = "") -> tuple[Sequence[Ranking], Sequence[Any]]:
         """Return rankings of records of the same work, compared with ``reference``, and records that are alone."""
