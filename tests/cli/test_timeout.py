@@ -70,6 +70,11 @@ def test_an_algorithm_of_the_package_is_killed_in_time_with_all_its_ranks(device
     check_line(command("mst", "rmat:16", "--device", device, "--repeat", "1000000", "--timeout", "2", "-q"), "")
 
 
+@pytest.mark.parametrize("limit", ["2s", "2000ms", "0.03333333333333333m"])
+def test_a_limit_with_a_unit_is_kept_like_a_number_of_seconds(limit: str) -> None:
+    check_line(command("mst", "rmat:10", "--device", "cpu", "--repeat", "1000000", f"--timeout={limit}", "-q"), "")
+
+
 @extended
 def test_of_several_algorithms_only_the_one_that_hangs_is_killed(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"

@@ -47,10 +47,15 @@ def limit_in(words: Sequence[str]) -> float | None:
     given = _given(words, "--timeout")
     if not given or compete(words) or is_own_rank():
         return None
+    from gpugraph.base.quantities import parse_seconds
+
     try:
-        seconds = float(given[-1])
+        seconds = float(given[-1])  # in any spelling, as the option takes it
     except ValueError:
-        return None  # the option says so
+        try:
+            seconds = parse_seconds(given[-1])
+        except InputError:
+            return None  # the option says so
     return seconds if 0 < seconds < threading.TIMEOUT_MAX else None
 
 
