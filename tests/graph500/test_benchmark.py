@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from gpugraph.base.errors import InputError, VerificationFailed
+from gpugraph.base.errors import InputError, OutOfMemory, VerificationFailed
 from gpugraph.ext.graph500 import on_cpu
 from gpugraph.ext.graph500.benchmark import Run, statistics
 from gpugraph.ext.graph500.checked import Found
@@ -108,6 +108,9 @@ def test_an_invalid_run_prints_no_result_and_exits_with_1(tmp_path: Path, monkey
         (("--results", "nowhere"), "is no folder"),
         (("--reuse", "nowhere"), "cannot be read: no such file"),
         (("--keep", "same", "--reuse", "same"), "to be read and to be written"),
+        (("--keep", "same.weights", "--reuse", "same"), "to be read and to be written"),
+        (("--keep", "same", "--save", "same.weights"), "for the edge list and for the record"),
+        (("--keep", "-"), "two files"),
         (("--keep", "nowhere/edges"), "nowhere"),
         (("--save", "nowhere/runs.jsonl"), "nowhere"),
     ],
@@ -120,6 +123,12 @@ def test_paths_that_cannot_be_used_are_refused_before_any_work(
     assert isinstance(result.exception, InputError)
     assert said in str(result.exception)
     assert not list(tmp_path.iterdir())
+
+
+def test_an_edge_list_that_memory_does_not_hold_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpugraph.base.host.available_memory", lambda: 2**28 - 1)
+    with pytest.raises(OutOfMemory, match="needs about 256 MiB"):
+        generate(20, None)
 
 
 def test_a_folder_in_place_of_the_weights_is_no_edge_list(tmp_path: Path) -> None:

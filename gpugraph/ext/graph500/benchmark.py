@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from gpugraph.base.clock import PhaseTimer
 from gpugraph.base.errors import InputError, VerificationFailed
-from gpugraph.base.files import atomic_write, check_writable
+from gpugraph.base.files import atomic_write, check_writable, is_same_file
 from gpugraph.devices.base import Device
 from gpugraph.devices.cpu import CpuDevice
-from gpugraph.ext.graph500.generator import EDGE_FACTOR, Tuples, generate, load, root_candidates, save, weights_file
+from gpugraph.ext.graph500.generator import EDGE_FACTOR, Tuples, both_files, generate, load, root_candidates, save
 from gpugraph.ext.graph500.on_cpu import CpuMachine, RanksMachine
 from gpugraph.ext.graph500.on_device import DeviceMachine, possible_positions
 from gpugraph.ext.instruments.energy import alone, counter_of, measure_energy
@@ -180,9 +180,13 @@ class Files:
 
     def __post_init__(self) -> None:
         if self.keep is not None:
-            if self.keep == self.reuse:
-                raise InputError("is given to be read and to be written", where=self.keep, remedy="leave out --keep")
-            for path in (self.keep, weights_file(self.keep)):
+            if os.fspath(self.keep) == "-":
+                raise InputError(
+                    "an edge list is two files", where=self.keep, remedy="name the first, weights are beside"
+                )
+            for path in both_files(self.keep):
+                if any(is_same_file(os.fspath(path), os.fspath(one)) for one in both_files(self.reuse)):
+                    raise InputError("is given to be read and to be written", where=path, remedy="leave out --keep")
                 check_writable(path)
         if self.results is not None and not os.path.isdir(self.results):
             raise InputError("is no folder", where=self.results, remedy="make it first, or name another one")

@@ -6,6 +6,7 @@ import click
 
 from gpugraph.base.clock import PhaseTimer
 from gpugraph.base.errors import DeviceUnavailable, InputError
+from gpugraph.base.files import is_same_file
 from gpugraph.cli.options import command, device_option, table_or_json
 from gpugraph.cli.output import Progress, check_destination, show, tell
 from gpugraph.cli.process import Command
@@ -45,6 +46,7 @@ def graph500(
     """
     from gpugraph.devices.discovery import select_device
     from gpugraph.ext.graph500.benchmark import ROOTS, Files, Place, run
+    from gpugraph.ext.graph500.generator import both_files
     from gpugraph.ext.graph500.record import check_peer, record_of
     from gpugraph.ext.ranks.measuring import open_own_device
     from gpugraph.ext.ranks.world import world
@@ -55,6 +57,8 @@ def graph500(
     files = Files(*(None if path is None else Path(path) for path in (reuse, keep, results)))
     if save is not None:
         check_destination(save, append=True)
+        if any(is_same_file(save, str(path)) for path in (*both_files(files.keep), *both_files(files.reuse))):
+            raise InputError("is given for the edge list and for the record", where=save, remedy="name another file")
     with Progress(quiet=quiet) as progress:
         progress("opening the device")
         if comm is None:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError, reading, unreadable
 from gpugraph.base.files import atomic_write
+from gpugraph.base.host import require_memory
 from gpugraph.devices.base import Array, Device, covering_grid
 from gpugraph.devices.kernel_file import INDICES, KernelFile
 from gpugraph.ext.ranks.comm import HostComm
@@ -121,6 +122,7 @@ def generate(scale: int, device: Device | None, part: tuple[int, int] = (0, 1)) 
     count, words = EDGE_FACTOR << scale, random_words()
     if device is None:
         first, last = share_of(scale, part)
+        require_memory(16 * (last - first), f"the edge list of scale {scale}", "take a smaller scale")
         edges, weights = np.empty(3 * (last - first), np.uint32), np.empty(last - first, np.float32)
 
         def write(begin: int, end: int) -> None:
@@ -219,7 +221,7 @@ def save(tuples: Tuples, path: Path, device: Device | None, comm: HostComm | Non
 
     A collective where there are ranks: the first one writes the shares of all.  Raises InputError as ``atomic_write``.
     """
-    files = (path, weights_file(path)) if comm is None or comm.rank == 0 else ()
+    files = both_files(path) if comm is None or comm.rank == 0 else ()
     with ExitStack() as stack:
         streams = [stack.enter_context(atomic_write(file, packed=False)) for file in files]
         for i, array in enumerate((tuples.edges, tuples.weights)):
@@ -248,7 +250,7 @@ def load(scale: int, path: Path, device: Device | None, part: tuple[int, int] = 
     """Read such an edge list, or a rank's share; see ``generate``.  Raises InputError for a missing or another size."""
     count, arrays = EDGE_FACTOR << scale, list[Array]()
     first, last = share_of(scale, part)
-    for file, each, dtype in ((path, 3, np.uint32), (weights_file(path), 1, np.float32)):
+    for file, each, dtype in zip(both_files(path), (3, 1), (np.uint32, np.float32), strict=True):
         words, remedy = each * count, "give a file that --keep wrote, or leave out --reuse"
         try:
             status = file.stat()
@@ -273,3 +275,8 @@ def load(scale: int, path: Path, device: Device | None, part: tuple[int, int] = 
 def weights_file(path: Path) -> Path:
     """Return the name of the file of weights beside one of edges."""
     return Path(os.fspath(path) + ".weights")
+
+
+def both_files(path: Path | None) -> tuple[Path, ...]:
+    """Return the names of a file of edges and of its weights; none where no edge list is named."""
+    return () if path is None else (path, weights_file(path))
