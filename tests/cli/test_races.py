@@ -55,6 +55,18 @@ def test_an_access_out_of_bounds_of_the_users_own_kernel_is_an_error_that_shows_
     assert shown.index("changed[5]") == caret.index("^")
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("mst", "grid:3x3", "--source", "3"), "mst has no source"),
+        (("scan", "array:n=9", "--directed"), "none of the options of graphs"),
+        (("scan", "array:n=9", "--seed", "7"), "none of the options of graphs"),
+    ],
+)
+def test_an_option_that_the_problem_does_not_have_is_refused(words: tuple[str, ...], said: str) -> None:
+    assert said in refuse(2, "races", *words)
+
+
 @needs_compiler
 def test_a_wrong_result_is_reported_with_its_schedule(tmp_path: Path) -> None:
     driver = tmp_path / "own.py"

@@ -9,7 +9,7 @@ from gpugraph.base.errors import DeviceUnavailable, InputError, VerificationFail
 from gpugraph.base.quantities import counted
 from gpugraph.cli.options import command, device_option, draw_option, input_options, table_or_json, timeout_option
 from gpugraph.cli.output import Progress, check_drawing, draw_counter_example, show_as, tell
-from gpugraph.graph.read_options import ReadOptions
+from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.problems.contract import PROBLEMS, Input
 from gpugraph.report.terminal import Line, can_draw, page_width
 
@@ -51,10 +51,14 @@ def races(
     check_name("problem", problem, PROBLEMS)
     check_drawing(draw)
     solved = load_problem(problem)
-    asked = {"source": source, "seed": given["seed"]}
+    asked, options = {"source": source, "seed": given["seed"]}, ReadOptions(**given)
+    if source is not None and problem != "sssp":
+        raise InputError(f"{problem} has no source", remedy="leave out --source")
+    if not solved.command.on_graph and options != AS_GIVEN:
+        raise InputError(f"{problem} takes an array, and none of the options of graphs", remedy="leave them out")
     with Progress(quiet=quiet) as progress:
         progress(f"loading {graph}")
-        opened = solved.admit(solved.open(Input(problem, graph, ReadOptions(**given)), HostClock(), progress))
+        opened = solved.admit(solved.open(Input(problem, graph, options), HostClock(), progress))
         queries = solved.queries(opened, asked)
         algorithm = _algorithm(problem, solved.auto(opened, "emulated") if algo == "auto" else algo)
         queries = [solved.batch(queries)] if algorithm.batched else queries
