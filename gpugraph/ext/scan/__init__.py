@@ -43,7 +43,7 @@ def _arrange(options: dict[str, Any]) -> dict[str, Any]:
 def _speeds(found: Mapping[str, Any]) -> str:
     names = {"h2d": "to the device", "kernel": "the kernel", "d2h": "back"}
     parts = [f"{text} {rate(found[f'{key}_gb_s'])}" for key, text in names.items() if found[f"{key}_gb_s"]]
-    return ", ".join(parts) + " of the array"
+    return ", ".join(parts) + " of the array" if parts else "none: the array is empty"
 
 
 def _transferred(cell: Any) -> Mapping[str, Any] | None:

@@ -86,6 +86,7 @@ def test_a_size_means_what_it_means_everywhere() -> None:
         ("array:n=5,colour=red", "unknown key"),
         ("array:n", "KEY=VALUE"),
         ("array:n=5,file=x.npy", "does not go with file"),
+        ("array:seed=5,file=x.npy", "seed does not go with file"),
         ("array:file=/no/such,file.npy", "no such file"),
     ],
 )
@@ -268,6 +269,17 @@ def test_where_the_bound_says_nothing_the_verdict_is_skipped() -> None:
     result = scanned_by(Cpu(), "cpu", np.array([0.5, 0.1], np.float32))
     verdict = PROBLEM.reference(result.graph, (), replace(result, depth=2**24))
     assert verdict.status == "skipped"
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "values",
+    [np.array([1e308, 1e308, -1e308]), np.array([1e308, -1e308, 1e308, 5.5]), np.array([3e38, 3e38], np.float32)],
+)
+def test_where_the_sizes_of_reals_overflow_no_result_is_called_right(values: Any) -> None:
+    result = scanned_by(Cpu(), "cpu", values)
+    for array in (result.array, np.full_like(values, 7)):
+        assert PROBLEM.certificate(result.graph, (), replace(result, array=array)).status == "skipped"
 
 
 def test_sums_are_exact_only_where_every_order_of_additions_is() -> None:
