@@ -137,7 +137,7 @@ def write(graph, stream, extension):
     print("ready", file=sys.stderr, flush=True)
     {WORK}
 
-known.for_output = lambda name: replace(csr.FORMAT, write=write)
+known.for_output = lambda name, ending: replace(csr.FORMAT, write=write)
 main()
 """
 

@@ -237,7 +237,7 @@ def test_the_cliques_begin_where_their_formula_says(largest: int) -> None:
         while expected[-1] < 4096:
             size = 1 + (hash64((base + len(expected) - 1) % 2**64) * largest >> 64)
             expected.append(min(4096, expected[-1] + size))
-        assert _cliques({"scale": 12, "clique": largest}, seed)[0].tolist() == expected
+        assert _cliques({"scale": 12, "deg": 32, "clique": largest}, seed)[0].tolist() == expected
 
 
 def test_every_family_but_those_made_to_be_hard_can_be_made_on_a_device() -> None:
