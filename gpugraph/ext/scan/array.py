@@ -289,8 +289,6 @@ def _from_spec(text: str) -> ArrayInput:
         unused = given.keys() & {"n", "size", "dtype", "bits"}
         if unused:
             raise InputError(f"{min(unused)} does not go with file, which has its own elements", remedy="leave it out")
-        if "seed" in given and length is None:
-            raise InputError("seed does not go with file, unless segments are drawn", remedy="leave it out")
         values = _load(given["file"])
     else:
         values = _generate(given, seed, segmented=length is not None)
@@ -330,8 +328,6 @@ def _load(path: str, *, mapped: bool = False) -> NDArray[Any]:
         raise InputError("no such file, and no spec of an array", where=path, remedy=remedy) from None
     except (OSError, ValueError, EOFError) as error:
         reason = str(error).partition(". ")[0]  # behind it NumPy advises to unpickle the file
-        if "pickled (object)" in reason:  # which it says of every file that is none of its own
-            reason = "it does not begin as one"
         raise InputError(f"cannot be read as .npy: {reason}", where=path, remedy="write it with numpy.save") from None
     if not isinstance(values, np.ndarray):
         values.close()

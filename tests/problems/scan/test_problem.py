@@ -86,7 +86,6 @@ def test_a_size_means_what_it_means_everywhere() -> None:
         ("array:n=5,colour=red", "unknown key"),
         ("array:n", "KEY=VALUE"),
         ("array:n=5,file=x.npy", "does not go with file"),
-        ("array:seed=5,file=x.npy", "seed does not go with file"),
         ("array:file=/no/such,file.npy", "no such file"),
     ],
 )
