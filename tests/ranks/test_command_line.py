@@ -72,6 +72,14 @@ def test_one_record_and_one_result_are_written_by_however_many_ranks(tmp_path: P
 
 
 @needs_mpi
+def test_of_the_ranks_of_an_mpi_one_alone_writes_to_standard_output(tmp_path: Path) -> None:
+    (tmp_path / "list").write_text("0\n")
+    ends = [word for option in ("--from", "--to") for word in (option, str(tmp_path / "list"))]
+    told = by_mpi(2, "matrix", "grid:2x2", *ends, "--device", "cpu", "-q")
+    assert (told.returncode, told.stdout) == (0, "from,to,distance\n0,0,0\n"), told.stderr
+
+
+@needs_mpi
 def test_ranks_of_an_mpi_are_found() -> None:
     told = record(by_mpi(2, "mst", "rmat:7", "--device", "emulated", "--repeat", "2", "--format", "json", "-q"))[
         "ranks"

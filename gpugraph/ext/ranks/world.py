@@ -122,6 +122,7 @@ def enter() -> None:
         sys.exit(InputError.exit_code)
     elif rank > 0:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115  open until the end
+        os.dup2(sys.stdout.fileno(), 1)  # where results go that are written to "-"
         sys.stderr = io.StringIO()
 
 
