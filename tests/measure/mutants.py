@@ -116,7 +116,7 @@ MUTANTS = (
     Mutant("ext/python/call_profile.py", "max(own - compiling, 0.0)", "own", "tests/adapters/test_call_profile.py"),
     Mutant("ext/graph500/record.py", '"kernel": median(run.times_s)}', '"kernel": min(run.times_s)}'),
     # statistics
-    Mutant(_STATISTICS, "return len(rates) / sum(1 / rate for rate in rates)", "return sum(rates) / len(rates)"),
+    Mutant(_STATISTICS, "len(rates) / sum(1 / rate for rate in rates)", "sum(rates) / len(rates)"),
     Mutant(_STATISTICS, "(interval[1] - interval[0]) / 2 / middle", "(interval[1] - interval[0]) / middle"),
     Mutant(_STATISTICS, "error, error, len(logs) - 1)", "error, error, len(logs))"),
     Mutant("ext/findings/__init__.py", "1 - (1 - LEVEL) / choices", "LEVEL", "tests/bench/test_findings.py"),

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from gpugraph.base.errors import DeviceUnavailable, InputError, printable
 from gpugraph.base.files import remove_unfinished
 from gpugraph.base.host import end_with, ended_by
+from gpugraph.base.quantities import parse_seconds
 from gpugraph.base.ranks import is_own_rank
 from gpugraph.cli.process import known_signals
 from gpugraph.problems.foreign import is_foreign, name_and_device
@@ -47,8 +48,6 @@ def limit_in(words: Sequence[str]) -> float | None:
     given = _given(words, "--timeout")
     if not given or compete(words) or is_own_rank():
         return None
-    from gpugraph.base.quantities import parse_seconds
-
     try:
         seconds = float(given[-1])  # in any spelling, as the option takes it
     except ValueError:
