@@ -50,7 +50,7 @@ def fill(path: str, records: Sequence[Record]) -> str:
     try:
         rendered: str = known.from_string(read_text(path)).render(functions)
     except InputError as error:
-        raise (error if error.where == path else placed(error, path)) from None
+        raise placed(error, path) from None
     except TemplateError as error:
         line = getattr(error, "lineno", None)
         where = f"{path} line {line}" if line else path
