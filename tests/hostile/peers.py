@@ -38,7 +38,7 @@ BEHAVIOURS: dict[str, tuple[str, str]] = {
     "makes its result a folder": ("os.mkdir(result)\n", "no regular file|is a directory"),
     "writes a hole of a gigabyte": ("open(result, 'w').truncate(1 << 30)\n", "its result file has|ended"),
     "writes one endless line": ("open(result, 'w').write('1 ' * 100_000)\n", "more than 8 columns"),
-    "writes what is no number": ("open(result, 'wb').write(os.urandom(1000))\n", "result"),
+    "writes what is no number": ("open(result, 'wb').write(b'\\xff' + os.urandom(999))\n", "result"),
     "prints an endless sum": ("SUM = '1' * 1_000_000\n", "more than 100 characters"),
     "prints no number": ("SUM = 'nan'\n", "nan"),
     "prints a number beyond all": ("SUM = '1e999999999'\n", "1e999999999"),

@@ -111,6 +111,7 @@ def test_an_edge_that_is_not_there_is_reported_whatever_was_printed(tmp_path: Pa
         ("1 2\n3", "mst", "cannot be read"),
         ("1\n2", "mst", "an edge is 'u v'"),
         ("1 x", "mst", "holds no numbers"),
+        ("no\x00text \x7f", "mst", "holds no numbers|an edge is|cannot be read"),
         ("0 1\n0 2", "sssp", "two distances for one vertex"),
         ("99 1", "sssp", "a distance for vertex 99"),
         ("0 near", "sssp", "holds no numbers"),

@@ -246,7 +246,8 @@ class ResultFile:
             content = content.replace(b"  ", b" ")
         content = content.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ").lstrip(b"\n")
         head = content.split(b"\n", 1)[0]
-        if re.match(rb"[A-Za-z_\"]", head) and head.decode("utf-8", "replace").split(" ")[-1].lower() not in known:
+        is_text = re.fullmatch(rb"[A-Za-z_\"][^\x00-\x1f]*", head) is not None
+        if is_text and head.decode("utf-8", "replace").split(" ")[-1].lower() not in known:
             content = content[len(head) :].lstrip(b"\n")
         words = content.split(b"\n", 1)[0].split(b" ", MOST_COLUMNS)
         if len(words) > MOST_COLUMNS:
