@@ -20,6 +20,7 @@ from gpugraph.base.quantities import (
 
 def test_times_are_read_with_their_units():
     assert [parse_seconds(t) for t in ("90s", "10m", "1.5h", "500ms", 7)] == [90, 600, 5400, 0.5, 7]
+    assert [parse_seconds(t) for t in ("1e3", ".5", "5.", "1E2 ms", 1e-07)] == [1000, 0.5, 5, 0.1, 1e-07]
 
 
 def test_a_megabyte_is_a_million_bytes_and_a_mebibyte_2_to_the_20():
@@ -34,7 +35,7 @@ def test_a_share_is_a_size_only_of_something():
         parse_bytes("25%")
 
 
-@pytest.mark.parametrize("text", ["", "soon", "-3s", "0", True, "3 weeks", "9" * 5000])
+@pytest.mark.parametrize("text", ["", "soon", "-3s", "0", True, "3 weeks", "9" * 5000, ".", "e3", "inf", "1e400"])
 def test_what_is_no_time_is_refused(text):
     with pytest.raises(InputError, match="no length of time"):
         parse_seconds(text)

@@ -14,7 +14,8 @@ from gpugraph.base.errors import InputError
 
 _NUMBER = r"([0-9]{1,30}(?:\.[0-9]{1,30})?)"
 _SIZE = re.compile(_NUMBER + r"\s*(?:([KMGT]I?)?B?|(%))", re.IGNORECASE)
-_TIME = re.compile(_NUMBER + r"\s*(ms|s|m|min|h)?", re.IGNORECASE)
+_REAL = r"((?:[0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})(?:e[+-]?[0-9]{1,2})?)"
+_TIME = re.compile(_REAL + r"\s*(ms|s|m|min|h)?", re.IGNORECASE)
 _SECONDS = {"ms": Fraction(1, 1000), "s": Fraction(1), "m": Fraction(60), "min": Fraction(60), "h": Fraction(3600)}
 
 
@@ -38,7 +39,7 @@ def parse_bytes(value: Any, *, whole: int | None = None) -> int:
 
 
 def parse_seconds(value: Any) -> float:
-    """Return the seconds of ``"90s"``, ``"1.5h"``, ``"500ms"`` or a bare number, above 0, or raise InputError."""
+    """Return the seconds of ``"90s"``, ``"1.5h"``, ``"500ms"`` or a bare ``1e3``, above 0, or raise InputError."""
     match = None if isinstance(value, bool) else _TIME.fullmatch(str(value).strip())
     seconds = Fraction(match[1]) * _SECONDS[(match[2] or "s").lower()] if match else Fraction(0)
     if seconds <= 0:

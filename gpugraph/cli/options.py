@@ -1,8 +1,6 @@
 """Options that commands share, their defaults, the decorators that make commands, and the layout of their help."""
 
-import contextlib
 import inspect
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -408,9 +406,6 @@ class Time(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic 
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the seconds.  Raises InputError if it is none, or not above 0."""
-        with contextlib.suppress(ValueError):  # a float in any spelling
-            if 0 < (seconds := float(value)) < math.inf:
-                return seconds
         with errors_at(param.opts[0] if param is not None else "time"):
             return parse_seconds(value)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from gpugraph.problems.foreign import is_file, name_and_device
 from gpugraph.records.columns import Labelled
 from gpugraph.records.record import Record, with_distinct_names
 
@@ -96,9 +97,8 @@ def _records_file(row: Record) -> str:
 
 def _settings(row: Record) -> dict[str, str]:
     """Return what a cell was run with, as text."""
-    asked = str(row.axes.get("algorithm"))
-    file = {"file": asked.partition(":")[0]} if asked.endswith(".py") or ".py:" in asked else {}
-    settings = {**file, **row.parameters}
+    asked, _ = name_and_device(str(row.axes.get("algorithm")))
+    settings = {**({"file": asked.partition(":")[0]} if is_file(asked) else {}), **row.parameters}
     settings |= {name: value for name, value in row.axes.items() if name not in _PLACES and name not in settings}
     places = {name: str(row.axes.get(name)) for name in ("algorithm", "device")}
     settings |= {name: text for name, text in places.items() if text == "auto" or "/" in text}  # cpu/1, cuda:0/33

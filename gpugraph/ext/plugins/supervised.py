@@ -49,13 +49,10 @@ def limit_in(words: Sequence[str]) -> float | None:
     if not given or compete(words) or is_own_rank():
         return None
     try:
-        seconds = float(given[-1])  # in any spelling, as the option takes it
-    except ValueError:
-        try:
-            seconds = parse_seconds(given[-1])
-        except InputError:
-            return None  # the option says so
-    return seconds if 0 < seconds < threading.TIMEOUT_MAX else None
+        seconds = parse_seconds(given[-1])
+    except InputError:
+        return None  # the option says so
+    return seconds if seconds < threading.TIMEOUT_MAX else None
 
 
 def compete(words: Sequence[str]) -> bool:
