@@ -305,5 +305,9 @@ FORMAT = Format(
 
 PLAIN = replace(FORMAT, name="el", title="edge list that begins with an edge", read=partial(read, counted=False))
 COUNTED = replace(
-    FORMAT, name="counted", title="edge list under its numbers of vertices and edges", read=partial(read, counted=True)
+    FORMAT,
+    name="counted",
+    title="edge list under its numbers of vertices and edges",
+    read=partial(read, counted=True),
+    write=None,
 )

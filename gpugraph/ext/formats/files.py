@@ -124,7 +124,7 @@ def save_file(
     name = os.fspath(path)
     form = writable_format(name, output_format)
     try:
-        extension = known.extension_of(name) or f".{output_format}"
+        extension = _written_ending(name, output_format, form)
         graph, notices = _with_ids_for(graph, form, renumber, takes_words=extension in (".csv", ".tsv"))
         ensure_checked(graph)
         with atomic_write(name, "wb", lasting=lasting) as stream:
@@ -140,11 +140,23 @@ def writable_format(name: str, output_format: str | None = None) -> Format:
     """Return the format in which a file will be written.  Raises InputError if there is none that is written."""
     if name == "-" and output_format is None:
         raise InputError("standard output has no ending", remedy="name the format, e.g. --output-format csr or gr")
-    is_ending = output_format and f".{output_format}" in known.EXTENSIONS
-    form = known.named(output_format) if output_format and not is_ending else known.for_output(name, output_format)
+    ending = _ending_of(output_format) if output_format else ""
+    is_ending = ending in known.EXTENSIONS
+    form = known.named(output_format) if output_format and not is_ending else known.for_output(name, ending[1:] or None)
     if form.write is None:
         raise InputError(f"{form.title} is only read", where=name, remedy="write another format, e.g. .csr")
     return form
+
+
+def _ending_of(output_format: str) -> str:
+    return f".{output_format.lower().lstrip('.')}"
+
+
+def _written_ending(name: str, output_format: str | None, form: Format) -> str:
+    """Return the ending by which a file is written: the one requested, else its name's, as for the name of a format."""
+    own = known.extension_of(name)
+    asked = _ending_of(output_format) if output_format else own
+    return own if asked == f".{form.name}" and own in form.extensions else asked
 
 
 def _with_ids_for(graph: CSRGraph, form: Format, renumber: bool, takes_words: bool) -> tuple[CSRGraph, tuple[str, ...]]:

@@ -37,11 +37,15 @@ def read(source: Source) -> ArcList:
     words = content.split()
     if not words or words[0] not in _HEADS:
         raise source.error("does not begin with AdjacencyGraph or WeightedAdjacencyGraph", line=1)
-    if b"_" in content:  # which NumPy passes over between digits
-        raise _no_number(source, words, next(i for i, word in enumerate(words) if b"_" in word), "number")
+    for mark in (b"_", b"\0"):  # which NumPy passes over, between digits and at the end
+        if mark in content:
+            raise _no_number(source, words, next(i for i, word in enumerate(words) if mark in word), "number")
     weighted = _HEADS[words[0]]
-    n, arcs = _numbers(source, words, 1, 3).tolist() if len(words) > 2 else (-1, -1)
-    check_vertices(source, min(n, arcs))
+    if len(words) < 3:
+        raise source.error("ends before its numbers of vertices and arcs")
+    n, arcs = _numbers(source, words, 1, 3).tolist()
+    if arcs < 0:
+        raise source.error(f"a negative number of arcs: {arcs}", "correct the number")
     check_vertices(source, n)
     expected = 3 + n + arcs * (1 + weighted)
     if len(words) != expected:

@@ -117,7 +117,9 @@ def test_an_adjacency_graph_is_a_number_a_line(tmp_path: Path) -> None:
         ("AdjacencyGraph\n2\n2\n0\n5\n1\n0\n", "the row offsets fall"),
         ("AdjacencyGraph\n-2\n2\n", "a negative number of vertices"),
         ("WeightedAdjacencyGraph\n1000000000000000000\n1\n", r"more than 2\^40"),
-        ("AdjacencyGraph\n", "a negative number of vertices"),
+        ("AdjacencyGraph\n", "ends before its numbers of vertices and arcs"),
+        ("AdjacencyGraph\n2\n-1\n0\n0\n", "a negative number of arcs: -1"),
+        ("AdjacencyGraph\n2\n2\n0\n1\n1\n0\0\n", "word 7, '0\0', is no number"),
         ("AdjacencyGraph\n2\n2\n0\n1\n1\n0_0\n", "word 7, '0_0', is no number"),
         ("WeightedAdjacencyGraph\n2\n2\n0\n1\n1\n0\n1e400\n0.5\n", "word 8: the weight '1e400' is beyond"),
         (f"WeightedAdjacencyGraph\n2\n2\n0\n1\n1\n0\n0.5\n{2**53 + 1}\n", "would round them"),
@@ -136,3 +138,28 @@ def test_a_name_that_ends_in_that_of_its_format_is_read_as_that(tmp_path: Path) 
     for ending in ("galois", "ecl", "gap", "pbbs"):
         save_file(zoo("triangle"), tmp_path / f"g.{ending}")
         assert load_file(tmp_path / f"g.{ending}").edges == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "begins"),
+    [
+        ("g.dat", "csv", "0,1,"),
+        ("g.el", "CSV", "0,1,"),
+        ("g.csv", ".tsv", "0\t1\t"),
+        ("g.el", "wel", "0 1 "),
+        ("g.csv", "edgelist", "0,1,"),
+        ("g.dat", "edgelist", "0 1 "),
+    ],
+)
+def test_the_ending_that_is_requested_goes_before_that_of_the_name(
+    tmp_path: Path, name: str, asked: str, begins: str
+) -> None:
+    save_file(zoo("triangle"), tmp_path / name, asked)
+    assert (tmp_path / name).read_text().startswith(begins)
+
+
+@pytest.mark.parametrize("asked", ["el", "sg", "counted"])
+def test_what_the_requested_ending_cannot_hold_is_refused_under_any_name(tmp_path: Path, asked: str) -> None:
+    with pytest.raises(InputError, match=r"holds no weights|is only read"):
+        save_file(zoo("triangle"), tmp_path / "g.dat", asked)
+    assert not [*tmp_path.iterdir()]
