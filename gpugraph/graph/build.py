@@ -182,7 +182,7 @@ def symmetrized_notes(notes: tuple[str, ...], single: int, unequal: int) -> tupl
 def asymmetric(graph: CSRGraph) -> InputError:
     """Return the error that names the first edge whose two arcs differ."""
     what = f"declared undirected, {asymmetry(graph)}"
-    return InputError(what, where=graph.source, remedy="mend the file, or convert it with --symmetrize")
+    return InputError(what, where=graph.source, remedy="list both arcs of each edge, with equal weights")
 
 
 def arc_tails(graph: CSRGraph) -> NDArray[Any]:

@@ -71,3 +71,9 @@ def test_weights_of_nineteen_digits_and_leading_zeros_are_read(tmp_path: Path) -
     for weight in (2**63, 10**19 - 1, 2**64 + 5):
         with pytest.raises(GraphFormatError, match=r"line 2: .* needs more than 64 bits"):
             load_text(tmp_path, "b.graph", f"2 1 1\n2 {weight}\n1 {weight}\n")
+
+
+def test_the_remedy_for_one_sided_edges_is_no_option_that_is_refused_as_well(tmp_path: Path) -> None:
+    with pytest.raises(GraphFormatError) as caught:
+        load_text(tmp_path, "a.graph", "2 1 1\n2 5\n1 6\n")
+    assert caught.value.remedy == "list both arcs of each edge, with equal weights"
