@@ -344,3 +344,10 @@ def test_a_name_of_any_letters_stays_one_line_of_comment(tmp_path, name):
     assert lines[1].startswith("% minimum spanning forest of ")
     assert lines[2] == "3 3 2"
     assert check_result(forest.graph, tmp_path / "forest.mtx").status == "passed"
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_table_of_distances_beyond_float32_is_checked_without_a_warning(tmp_path):
+    graph = undirected(3, [(0, 1, 1e300), (1, 2, 1.5)], np.float64)
+    write_result(distances_of(graph), tmp_path / "far.csv")
+    assert check_result(graph, tmp_path / "far.csv").passed
