@@ -101,8 +101,7 @@ def recognise(source: Source) -> Format:
     binary = any(byte < 9 or 14 <= byte < 27 for byte in head[:1024])  # control characters, which no text has
     by_name = [form for form in FORMATS if source.extension in (*form.extensions, f".{form.name}")]
     by_name.sort(key=lambda form: (form.binary is not binary, form.hint != b""))  # a .csr without magic is Gunrock's
-    is_number = binary and bool(by_name) and by_name[0].binary  # of 60 vertices, whose first byte is that of "<"
-    if head.lstrip()[:1] == b"<" and source.extension != ".graphml" and not is_number:
+    if head.lstrip()[:1] == b"<" and source.extension != ".graphml" and not binary:  # as the number of 60 vertices is
         raise markup(source)
     if not source.columns:
         for form in FORMATS:

@@ -11,7 +11,7 @@ from gpugraph.ext.formats.text.list_head import declared, statement
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.input_file import Source
 
-_LINE = re.compile(rb"(\S+)[ \t]+(\S+)[ \t]+(\{.*\})\s*")
+_LINE = re.compile(rb"([^\s\0]+)[ \t]+([^\s\0]+)[ \t]+(\{.*\})\s*")
 _NAMED: dict[str, Any] = {"inf": float("inf"), "nan": float("nan"), "True_": True, "False_": False}
 _BETWEEN = 1 << 16
 """Lines that wait before their edges are taken."""

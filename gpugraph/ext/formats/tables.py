@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.compression import MOST_STREAMED, check_ratio
-from gpugraph.base.errors import GraphFormatError, InputError, reading
+from gpugraph.base.errors import GraphFormatError, InputError, reading, shown
 from gpugraph.base.quantities import counted
 from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import base_note, check_vertices, refuse_nan
@@ -301,6 +301,9 @@ def _ids(
         if is_text and (absent := [word for word in column.words if form_of(word) == "missing"]):
             notes.append(f"{absent[0]!r} is taken for the name of a vertex")
     distinct = sorted({*words[0].words, *words[1].words})
+    for column, word in ((one, word) for one in words for word in one.words if "\0" in word):
+        row, line = column.place(column.first_row(word))  # NumPy's text loses it at the end
+        raise source.error(f"{row}: the id {shown(word)} holds a zero byte", "name the vertex without it", line=line)
     notes = [*dict.fromkeys(notes), *_on_names(distinct)]
     numbers = {word: i for i, word in enumerate(distinct)}
     places = [np.array([numbers[w] for w in column.words] or [0], np.int64)[column.codes] for column in words]

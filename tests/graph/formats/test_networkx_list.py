@@ -44,6 +44,7 @@ def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
     [
         ("a b {'weight': 3}\na b {open('x')}\n", "line 2: '{open('x')}' are no attributes"),
         ("a b {'weight': 3}\na b {'weight': np.float64(__import__('os'))}\n", "line 2: "),
+        ("a b {'weight': 3}\na b\0 {'weight': 2}\n", "line 2: is no edge of the form"),
         ("a b {'weight': 'x'}\n", "line 1: the weight 'x' is not a number"),
         ("a b {'weight': True}\n", "line 1: the weight 'True' is not a number"),
         ("a b {'weight': 1}\na c {}\na d {}\n", "2 of 3 edges have no 'weight'"),

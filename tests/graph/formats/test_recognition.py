@@ -5,6 +5,7 @@ import itertools
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gpugraph.base.errors import GraphFormatError, InputError
@@ -85,6 +86,23 @@ def test_an_unknown_format_suggests_the_nearest(tmp_path: Path) -> None:
 def test_an_unknown_file_is_refused_and_the_formats_are_named(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(GraphFormatError, match=r"not recognised.*--input-format.*METIS"):
         load_text(tmp_path, "a.bin", content)
+
+
+@pytest.mark.parametrize("ending", ["txt", "csv", "el", "tsv"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_binary_file_under_the_name_of_a_list_is_no_table_of_words(tmp_path: Path, name: str, ending: str) -> None:
+    (tmp_path / f"a.{ending}").write_bytes(SAMPLES[name])
+    if SAMPLES[name].startswith((b"GPUGRAPH", b"PK", b"PAR1")):
+        assert load_file(tmp_path / f"a.{ending}").vertices
+        return
+    with pytest.raises(GraphFormatError, match=r"line 1: holds a zero byte.*--input-format"):
+        load_file(tmp_path / f"a.{ending}")
+
+
+def test_a_binary_file_of_sixty_vertices_is_no_page_of_html(tmp_path: Path) -> None:
+    content = np.array([60, 0] + 61 * [0], "<i4").tobytes()
+    assert content[:1] == b"<"
+    assert _recognised(tmp_path, "nameless", content) == "ecl"
 
 
 def test_a_csr_of_nobody_says_what_was_tried(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import io
 import tempfile
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import networkx as nx
 import numpy as np
@@ -16,6 +17,7 @@ from pyarrow import parquet
 
 import gpugraph
 from gpugraph.base.errors import GpuGraphError, GpuGraphWarning, InputError
+from gpugraph.ext.formats.text import fields
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import ASSUMED, CSRGraph
 from tests.cli.runner import succeed
@@ -314,3 +316,10 @@ def test_an_index_of_pandas_neither_weighs_nor_ends_an_edge_though_rows_were_dro
 def test_a_column_of_ends_cannot_weigh(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="column 'to' holds ends of edges"):
         load(tmp_path, "a.csv", "from,to\n1,2\n", weight="to")
+
+
+@pytest.mark.parametrize("least", [0, 1 << 40])
+def test_a_name_with_a_zero_byte_is_refused_wherever_it_is(tmp_path: Path, least: int) -> None:
+    text = "source,target\n" + "a,b\n" * 20_000 + "a\0,b\n"
+    with mock.patch.object(fields, "_LARGE", least), pytest.raises(InputError, match=r"line 20002: row 20001: the id"):
+        load(tmp_path, "a.csv", text)

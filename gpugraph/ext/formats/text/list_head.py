@@ -173,8 +173,11 @@ def is_number(word: str) -> bool:
 
 
 def look(source: Source) -> ListHead:
-    """Return the first rows of a list of edges.  Raises GraphFormatError where quotes do not match."""
+    """Return the first rows of a list of edges.  Raises GraphFormatError for a zero byte, or unmatched quotes."""
     if source.top is None:
+        if (at := source.head.find(b"\0")) >= 0:
+            remedy = "name its format with --input-format, or fetch it again"
+            raise source.error("holds a zero byte, as no text does", remedy, line=source.head.count(b"\n", 0, at) + 1)
         tops = (_look(source, size) for size in (_LOOKED_AT, HEAD_BYTES))
         source.top = next((top for top in tops if top.rows), None) or _look(source, HEAD_BYTES)
     top: ListHead = source.top
