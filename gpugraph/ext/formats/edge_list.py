@@ -14,6 +14,7 @@ which no edge has by chance; a note tells what it was taken for.
 import re
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 from typing import IO, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from gpugraph.ext.device_graphs.device_columns import DeviceColumn
 from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import base_note, check_vertices, is_unit, numbered_from_one
 from gpugraph.ext.formats.text.columns import Columns
-from gpugraph.ext.formats.text.lines import INTEGER, after, count_of, header_count, peek, shown
+from gpugraph.ext.formats.text.lines import INTEGER, after, count_of, data_lines, header_count, peek, shown
 from gpugraph.ext.formats.text.list_head import (
     Statement,
     broken_promises,
@@ -39,7 +40,7 @@ from gpugraph.ext.formats.text.list_head import (
     title,
 )
 from gpugraph.ext.formats.text.number_lines import ANY_ID, Rows
-from gpugraph.ext.formats.text.rows import check_lines, read_rows, write_rows
+from gpugraph.ext.formats.text.rows import check_filled, check_lines, read_rows, write_rows
 from gpugraph.graph.build import ArcList, arc_tails
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
@@ -73,7 +74,10 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
     if said.konect or top.titles:
         counted = False
     found = peek(after(source.blocks(PEEK_BYTES), top.behind), _COMMENTS, 3)
+    separators = b",\t" if source.extension == ".tsv" else b","
     vertices, promised, skip = _counts_on_top(source, found, counted)
+    if skip and counted is None:
+        _refuse_unfilled(source, top.behind, skip, separators)
     named = vertices is None and source.vertices is None and not source.keep_ids
     on_top = vertices is not None or bool(said.vertices)
     if vertices is None and source.vertices is not None:
@@ -87,10 +91,15 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
     if width not in (2, 3):
         remedy = "say which columns to take, e.g. --columns 1,2,3, or name the format with --input-format"
         raise source.error(f"{count_of(data[0][1])}; an edge list has 'u v' or 'u v weight'", remedy, data[0][0])
-    if width == 3 and counted is None and {len(row) for row in top.rows[1:]} == {2} and not skip:
+    is_gap = top.delimiter == "\t" and source.extension != ".tsv"
+    widths = {sum(max(1, len(cell.split())) for cell in row) if is_gap else len(row) for row in top.rows[1:]}
+    if width == 3 and counted is None and widths == {2} and not skip:
+        if len(top.rows[0]) == 2:
+            marks = "tabs" if top.delimiter == "\t" else "commas"
+            what = f"{shown(b' '.join(data[0][1]))} has blanks and {marks} between its fields"
+            raise source.error(what, "separate the fields of all lines alike", data[0][0])
         remedy = "leave that line out if it counts vertices and edges; --vertices N says how many there are"
         raise source.error(f"{shown(b' '.join(data[0][1]))} is no edge 'u v' as the lines below it", remedy, data[0][0])
-    separators = b",\t" if source.extension == ".tsv" else b","
     high = ANY_ID if vertices is None else vertices
     rows = Rows(width == 3, high=high, separators=separators, names=named, either_base=vertices is not None)
     rows = replace(rows, words=named and bool(top.titles))
@@ -161,6 +170,17 @@ def _counts_on_top(
     ]
     check_vertices(source, counts[0], found[0][0])
     return counts[0], counts[1] if len(counts) == 2 else None, found[top - 1][0]
+
+
+def _refuse_unfilled(source: Source, behind: int, last: int, separators: bytes) -> None:
+    """Refuse counts with an empty field among them, which may be an edge that lacks its weight."""
+    lines = data_lines(after(source.blocks(PEEK_BYTES), behind), _COMMENTS)
+    for number, line in takewhile(lambda one: one[0] <= last, lines):
+        try:
+            check_filled(line, separators)
+        except ValueError as error:
+            remedy = "mend that line; --input-format counted if it counts vertices and edges"
+            raise source.error(str(error), remedy, number) from None
 
 
 def _numbered(source: Source, columns: Columns, rows: Rows, vertices: int, skip: int) -> ArcList:

@@ -43,6 +43,19 @@ def test_the_numbers_of_vertices_and_edges_may_stand_on_top(tmp_path: Path, text
     assert graph.vertex_names is None
 
 
+@pytest.mark.parametrize("first", ["5,2,", "5,,2", ",5,2", "5,"])
+def test_an_edge_that_lacks_a_field_is_no_numbers_on_top(tmp_path: Path, first: str) -> None:
+    text = f"# c\r\n{first}\r\n2,3,4\r\n3,4,1\r\n"
+    with pytest.raises(GraphFormatError, match=r"line 2: the field \d of \d is empty .*--input-format counted"):
+        load_text(tmp_path, "a.csv", text)
+    assert arcs(load_text(tmp_path, "a.csv", text, input_format="counted")) == [(2, 3, 4), (3, 4, 1)]
+
+
+@pytest.mark.parametrize("text", ["1 2\t3\n2 3\t4\n3 1\t5\n", "1\t2 3\n2\t3 4\n3\t1 5\n"])
+def test_blanks_and_tabs_are_gaps_also_beside_each_other(tmp_path: Path, text: str) -> None:
+    assert arcs(load_text(tmp_path, "a.txt", text)) == [(0, 1, 3), (1, 2, 4), (2, 0, 5)]
+
+
 @pytest.mark.parametrize("text", ["5 2\n0 1\n1 2\n", "3 2\n2 1\n1 3\n", "7 0\n", "# c\n3 1\n0 1\n1 0\n"])
 def test_a_first_line_that_may_be_an_edge_or_numbers_on_top_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(GraphFormatError, match="may be an edge, or the numbers of vertices and edges") as caught:

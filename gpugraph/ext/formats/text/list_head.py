@@ -255,8 +255,8 @@ def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimite
         return True
     at = [int(name) - 1 for name in wanted if 0 < int(name) <= len(first)]
     if len(at) == len(wanted) == 3:
-        return not is_number(first[at[2]])
-    if len(first) > 2 and not is_number(first[2]):
+        return first[at[2]] != "" and not is_number(first[at[2]])
+    if len(first) > 3 or (len(first) == 3 and first[2]):  # an edge may lack its weight
         return delimiter != " " or all(len(row) > 2 and is_number(row[2]) for row in rest)
     if (
         len(first) == 2

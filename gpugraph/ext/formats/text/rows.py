@@ -153,10 +153,7 @@ def _is_name(word: bytes, words: bool) -> bool:
 
 def _fields(line: bytes, rows: Rows) -> list[bytes]:
     """Return the two ids, and the weight, of a line.  Raises ValueError if it has other fields."""
-    for separator in (rows.separators[i : i + 1] for i in range(len(rows.separators))):
-        cells = line.split(separator) if separator in line else []
-        if empty := [i for i, cell in enumerate(cells, 1) if not cell.strip()]:
-            raise ValueError(f"the field {empty[0]} of {len(cells)} is empty")
+    check_filled(line, rows.separators)
     fields = words_of(line)
     if rows.prefix:
         if fields[0] != rows.prefix:
@@ -166,6 +163,14 @@ def _fields(line: bytes, rows: Rows) -> list[bytes]:
         expected = "tail, head and weight" if rows.weighted else "tail and head"
         raise ValueError(f"expected {expected}, found {count_of(fields)}")
     return fields
+
+
+def check_filled(line: bytes, separators: bytes) -> None:
+    """Raise ValueError if a field between separators is empty."""
+    for separator in (separators[i : i + 1] for i in range(len(separators))):
+        cells = line.split(separator) if separator in line else []
+        if empty := [i for i, cell in enumerate(cells, 1) if not cell.strip()]:
+            raise ValueError(f"the field {empty[0]} of {len(cells)} is empty")
 
 
 def _weight_column(weights: list[int | float], lines: list[int], rows: Rows, path: str) -> NDArray[Any]:
