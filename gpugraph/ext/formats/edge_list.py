@@ -91,9 +91,7 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
     if width not in (2, 3):
         remedy = "say which columns to take, e.g. --columns 1,2,3, or name the format with --input-format"
         raise source.error(f"{count_of(data[0][1])}; an edge list has 'u v' or 'u v weight'", remedy, data[0][0])
-    is_gap = top.delimiter == "\t" and source.extension != ".tsv"
-    widths = {sum(max(1, len(cell.split())) for cell in row) if is_gap else len(row) for row in top.rows[1:]}
-    if width == 3 and counted is None and widths == {2} and not skip:
+    if width == 3 and counted is None and {len(row) for row in top.rows[1:]} == {2} and not skip:
         if len(top.rows[0]) == 2:
             marks = "tabs" if top.delimiter == "\t" else "commas"
             what = f"{shown(b' '.join(data[0][1]))} has blanks and {marks} between its fields"

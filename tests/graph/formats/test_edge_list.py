@@ -54,6 +54,12 @@ def test_an_edge_that_lacks_a_field_is_no_numbers_on_top(tmp_path: Path, first: 
 @pytest.mark.parametrize("text", ["1 2\t3\n2 3\t4\n3 1\t5\n", "1\t2 3\n2\t3 4\n3\t1 5\n"])
 def test_blanks_and_tabs_are_gaps_also_beside_each_other(tmp_path: Path, text: str) -> None:
     assert arcs(load_text(tmp_path, "a.txt", text)) == [(0, 1, 3), (1, 2, 4), (2, 0, 5)]
+    assert arcs(load_text(tmp_path, "a.csv", text.replace("3\n", "0.5\n", 1)))[0] == (0, 1, 0.5)
+
+
+def test_numbers_between_blanks_are_no_names_of_columns(tmp_path: Path) -> None:
+    for name in ("a.txt", "a.csv", "a.dat"):
+        assert arcs(load_text(tmp_path, name, "8 7 34\t\n2\t8\t82\n")) == [(0, 2, 82), (2, 1, 34)]
 
 
 @pytest.mark.parametrize("text", ["5 2\n0 1\n1 2\n", "3 2\n2 1\n1 3\n", "7 0\n", "# c\n3 1\n0 1\n1 0\n"])

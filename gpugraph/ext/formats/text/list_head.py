@@ -172,6 +172,12 @@ def is_number(word: str) -> bool:
     return _NUMBER.fullmatch(word) is not None
 
 
+def is_numbers(field: str) -> bool:
+    """Tell whether a field is a number, or several with gaps between them."""
+    words = field.split()
+    return bool(words) and all(map(is_number, words))
+
+
 def look(source: Source) -> ListHead:
     """Return the first rows of a list of edges.  Raises GraphFormatError for a zero byte, or unmatched quotes."""
     if source.top is None:
@@ -203,6 +209,9 @@ def _look(source: Source, size: int) -> ListHead:
         joint = set(re.findall(r"(.)\t", bare))
         if delimiter == "\t" and len(joint) == 1 and joint < set(",;|"):  # and tabs are gaps
             delimiter = joint.pop()
+        mixed = any(len(field.split()) > 1 and is_numbers(field) for field in bare.split("\t"))
+        if delimiter == "\t" and mixed and source.extension != ".tsv":  # as in 'u v<tab>weight'
+            delimiter = " "
     found_rows = list(islice(records(source, lines[behind:], delimiter), _SAMPLE + 1))
     numbers, rows = [number for number, _ in found_rows], [row for _, row in found_rows]
     titles: tuple[str, ...] = ()
@@ -247,7 +256,7 @@ def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimite
         return True
     if all(usual_ends(first)):
         return True
-    if any(is_number(word) for word in first[:3]) or len(first) < 2:
+    if any(is_numbers(word) for word in first[:3]) or len(first) < 2:
         return False
     numbers = bool(rest) and all(is_number(word) for row in rest for word in row[:2])
     separated = delimiter != " " or source.extension in (".csv", ".tsv")
