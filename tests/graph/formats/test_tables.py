@@ -323,3 +323,23 @@ def test_a_name_with_a_zero_byte_is_refused_wherever_it_is(tmp_path: Path, least
     text = "source,target\n" + "a,b\n" * 20_000 + "a\0,b\n"
     with mock.patch.object(fields, "_LARGE", least), pytest.raises(InputError, match=r"line 20002: row 20001: the id"):
         load(tmp_path, "a.csv", text)
+
+
+def test_a_row_whose_first_name_begins_with_a_hash_is_one_above_the_others_too(tmp_path: Path) -> None:
+    graph = load(tmp_path, "a.csv", "#n,of,w\n#h,b,3\n# c,b,3\n#i,b,4\na,b,2\n")
+    assert named(graph) == [("#h", "b", 3), ("#i", "b", 4), ("a", "b", 2)]
+    assert "line 1 has as many fields as a row, and is taken for a comment, as others like it" in graph.notes
+    assert named(load(tmp_path, "a.csv", "#who,whom,weight\na,b,2\n")) == [("a", "b", 2)]
+
+
+def test_a_first_field_in_quotes_may_hold_a_line_end(tmp_path: Path) -> None:
+    graph = load(tmp_path, "a.txt", '"a\nb"\t"x\ty"\t"3"\n"x y"\tq\t2\n')
+    assert named(graph) == [("a\nb", "x\ty", 3), ("x y", "q", 2)]
+
+
+def test_one_more_column_that_has_only_words_is_no_weight(tmp_path: Path) -> None:
+    graph = load(tmp_path, "a.csv", "source,target,note\n1,2,good\n2,3,bad\n")
+    assert graph.weights.tolist() == [1, 1]
+    assert any(note.startswith("left out: column 'note'") for note in graph.notes)
+    with pytest.raises(InputError, match="the weight 'good' is not a number"):
+        load(tmp_path, "a.csv", "source,target,note\n1,2,good\n2,3,5\n")

@@ -146,13 +146,19 @@ def _by_titles(
         raise _too_wide(source, names, f"{proposal},{names[candidates[0]]}")
     if len(weights) == 1 and any(plain[i].endswith("cost") for i in doubtful):  # pgRouting's cost of the way back
         raise _too_wide(source, names, f"{proposal},{names[weights[0]]}")
-    third = next(iter(candidates or others[:1] * (len(others) == 1)), None)
+    only = others if len(others) == 1 and not _all_words(rows, others[0]) else []
+    third = next(iter(candidates or only), None)
     return _weighed(source, names, rows, ends, kind, third, given=True)
 
 
 def _all_numbers(rows: Sequence[Sequence[str]], column: int) -> bool:
     words = [row[column] for row in rows if row[column]]
     return bool(words) and all(map(is_number, words))
+
+
+def _all_words(rows: Sequence[Sequence[str]], column: int) -> bool:
+    words = [row[column] for row in rows if row[column]]
+    return bool(words) and all(map(is_word, words))
 
 
 def _weighed(

@@ -203,7 +203,11 @@ def _look(source: Source, size: int) -> ListHead:
     if found := _SEPARATOR.fullmatch(lines[0][1].rstrip("\r")):
         behind, delimiter = 1, found[1]
     if not delimiter:
-        first = next((line for _, line in lines if line.strip(" \t\r,;")[:1] not in ("", "#", "%")), "")
+        begun = next((i for i, (_, line) in enumerate(lines) if line.strip(" \t\r,;")[:1] not in ("", "#", "%")), 0)
+        first = lines[begun][1]
+        while first.count('"') % 2 and begun + 1 < len(lines):  # a field in quotes may hold line ends
+            begun += 1
+            first += lines[begun][1]
         bare = re.sub(r'"[^"]*"', "", first)
         delimiter = next((mark for mark in "\t;,|" if mark in bare.strip(" ")), " ")
         joint = set(re.findall(r"(.)\t", bare))
@@ -227,12 +231,26 @@ def _look(source: Source, size: int) -> ListHead:
         behind, titles = found_names
     quoted = any('"' in line for _, line in lines if line.lstrip()[:1] not in ("#", "%"))
     whole = whole and len(found_rows) <= _SAMPLE
-    named = any(map(is_word, (word for row in rows for word in row)))
+    named, commented = any(map(is_word, (word for row in rows for word in row))), 0
     if named:
-        width, behind = len(titles or rows[0]), behind if titles else numbers[0] - 1
+        width = len(titles or rows[0])
+        behind, commented = (behind, 0) if titles else _above_a_named_row(lines, numbers[0], delimiter, width)
         rows = [row for _, row in islice(records(source, lines[behind:], delimiter, width), _SAMPLE + 1)]
-    commented = 0 if named or not titles else _row_in_a_comment(lines[behind:], delimiter, len(titles))
+    elif titles:
+        commented = _row_in_a_comment(lines[behind:], delimiter, len(titles))
     return ListHead(delimiter, titles, behind, rows, next(iter(numbers), behind + 1), whole, quoted, named, commented)
+
+
+def _above_a_named_row(lines: list[tuple[int, str]], first: int, delimiter: str, width: int) -> tuple[int, int]:
+    """Return the line above the first row, which may be a line ``#a,b,3`` above line ``first``, and a doubtful comment.
+
+    Without a weight such a line may as well have the names of columns: it is a comment, whose number is returned.
+    """
+    above = [(at, line) for at, line in lines if at < first and line.lstrip()[:1] in ("#", "%")]
+    above = [(at, line) for at, line in above if is_named(line, delimiter, width)]
+    weighed = [at for at, line in above if width > 2 and is_number(line.split(delimiter)[2].strip(' "\r'))]
+    doubtful = [at for at, line in above if at < min(weighed, default=first)]
+    return min(weighed, default=first) - 1, next(iter(doubtful), 0)
 
 
 def _row_in_a_comment(lines: list[tuple[int, str]], delimiter: str, width: int) -> int:
