@@ -326,7 +326,7 @@ def test_a_name_with_a_zero_byte_is_refused_wherever_it_is(tmp_path: Path, least
 
 
 def test_a_row_whose_first_name_begins_with_a_hash_is_one_above_the_others_too(tmp_path: Path) -> None:
-    graph = load(tmp_path, "a.csv", "#n,of,w\n#h,b,3\n# c,b,3\n#i,b,4\na,b,2\n")
+    graph = load(tmp_path, "a.csv", '#n,of,w\n#h,"b",3\n# c,b,3\n#i,b,4\na,b,2\n')
     assert named(graph) == [("#h", "b", 3), ("#i", "b", 4), ("a", "b", 2)]
     assert "line 1 has as many fields as a row, and is taken for a comment, as others like it" in graph.notes
     assert named(load(tmp_path, "a.csv", "#who,whom,weight\na,b,2\n")) == [("a", "b", 2)]
