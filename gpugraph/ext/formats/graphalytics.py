@@ -192,21 +192,31 @@ def _ids(source: Source, said: _Said) -> NDArray[np.int64]:
                 numbers.append(integer(words_of(line)[0], "vertex id"))  # what follows is the vertex' properties
             except ValueError as error:
                 raise source.error(str(error), "mend that line", line=number) from None
-        if numbers and not 0 <= min(numbers) <= max(numbers) < 2**63:
-            raise source.error("a vertex id that is negative or needs more than 63 bits", "renumber them")
+        for number in (one for one in numbers if not 0 <= one < 2**63):
+            is_low = number < 0
+            what = f"a negative vertex id: {number}" if is_low else f"the vertex id {number} needs more than 63 bits"
+            raise source.error(what, "renumber them", line=_lines_of(source, number)[0])
         parts.append(np.array(numbers, np.int64))
         source.require(16 * sum(map(len, parts)))
     ids = np.concatenate(parts) if parts else np.zeros(0, np.int64)
     if len(ids) and int(ids.min()) < 0:
-        raise source.error(f"a negative vertex id: {ids.min()}", "renumber them")
+        least = int(ids.min())
+        raise source.error(f"a negative vertex id: {least}", "renumber them", line=_lines_of(source, least)[0])
     if (ids[1:] <= ids[:-1]).any():
         ids = np.sort(ids)
         twice = ids[1:][ids[1:] == ids[:-1]]
         if len(twice):
-            raise source.error(f"lists the vertex {twice[0]} twice", "mend the file")
+            second = _lines_of(source, int(twice[0]))[1]
+            raise source.error(f"lists the vertex {twice[0]} twice", "leave that line out", line=second)
     _check_count(said, "meta.vertices", len(ids), "vertices", source.path)
     check_vertices(source, len(ids), remedy="use a machine with more")
     return ids
+
+
+def _lines_of(source: Source, wanted: int) -> list[int]:
+    """Return the lines of a vertex."""
+    lines = data_lines(source.blocks(), b"#")
+    return [number for number, line in lines if integer(words_of(line)[0], "vertex id") == wanted]
 
 
 def _edges(

@@ -113,8 +113,10 @@ def test_files_may_be_packed(net: Path) -> None:
     ("changed", "says"),
     [
         ({"v": VERTICES.replace("40", "x")}, r"net.v line 4: the vertex id 'x' is not an integer"),
-        ({"v": VERTICES.replace("40", "-4")}, "negative"),
-        ({"v": VERTICES.replace("40", "20")}, "net.v: lists the vertex 20 twice"),
+        ({"v": VERTICES.replace("40", "-4")}, "net.v line 4: a negative vertex id: -4"),
+        ({"v": VERTICES.replace("40", f"{-(10**19)} a")}, f"net.v line 4: a negative vertex id: {-(10**19)}"),
+        ({"v": VERTICES.replace("40", f"{2**63}")}, f"net.v line 4: the vertex id {2**63} needs more than 63 bits"),
+        ({"v": VERTICES.replace("40", "20")}, "net.v line 4: lists the vertex 20 twice"),
         ({"v": "7\n20\n"}, "lists 2 vertices, the properties promise 5"),
         ({"e": EDGES + "7 40 1\n"}, "lists 5 edges, the properties promise 4"),
         ({"e": EDGES.replace("20 21", "20 22")}, "net.e line 3: the vertex 22 is not in the file of vertices"),
