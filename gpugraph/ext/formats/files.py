@@ -175,9 +175,12 @@ def _with_ids_for(graph: CSRGraph, form: Format, renumber: bool, takes_words: bo
     few = ", ".join([*map(str, names[:3]), *(["…"] if len(names) > 3 else [])])
     if from_one or renumber:
         return plain, (f"vertices are numbered from {first} in the file; their ids, {few}, are not in it",)
+    is_list, below = form.ids == "any", whole and bool((names < 0).any())
     what = f"{form.title} numbers vertices from {first} and cannot hold their ids {few}"
-    kinds = ".csv or .tsv" if not whole else "an edge list, e.g. .wel"
-    raise InputError(what, remedy=f"write {kinds}, or leave the ids out with --renumber")
+    if is_list:
+        what = f"a list of edges cannot hold {'ids below 0' if below else 'names unless it is a .csv or .tsv'}: {few}"
+    others = "" if below else f"write {'an edge list, e.g. .wel' if whole else '.csv or .tsv'}, or "
+    raise InputError(what, remedy=f"{others}leave the ids out with --renumber")
 
 
 _BYTES_PER_ARC = 12

@@ -163,3 +163,13 @@ def test_what_the_requested_ending_cannot_hold_is_refused_under_any_name(tmp_pat
     with pytest.raises(InputError, match=r"holds no weights|is only read"):
         save_file(zoo("triangle"), tmp_path / "g.dat", asked)
     assert not [*tmp_path.iterdir()]
+
+
+def test_the_remedy_for_ids_below_zero_is_no_list_of_edges_which_cannot_hold_them(tmp_path: Path) -> None:
+    graph = zoo("triangle").renamed(vertex_names=np.array([-1, 2, 5]))
+    for name in ("g.wel", "g.csv", "g.gr"):
+        with pytest.raises(InputError, match=r"cannot hold .*-1, 2, 5 — leave the ids out with --renumber"):
+            save_file(graph, tmp_path / name)
+    words = zoo("triangle").renamed(vertex_names=np.array(["a", "b", "c"]))
+    with pytest.raises(InputError, match=r"cannot hold names unless it is a \.csv or \.tsv: a, b, c — write \.csv"):
+        save_file(words, tmp_path / "g.wel")
