@@ -66,9 +66,8 @@ def size_of(graph: str, weights: str = "file") -> InputSize:
         from gpugraph.graph.spec import parse_spec
 
         spec = parse_spec(graph)
-        word = 4 if weights == "unit" else np.dtype(spec.weights.dtype).itemsize
-        making_bytes = spec.estimate_bytes()
-        return _graph_size((spec.vertices, spec.arcs, word), True, making_bytes, 0 if can_generate(spec) else None)
+        sizes = spec.vertices, spec.arcs, 4 if weights == "unit" else np.dtype(spec.weights.dtype).itemsize
+        return _graph_size(sizes, True, spec.estimate_bytes(), 0 if can_generate(spec) else None)
     from gpugraph.graph.load import is_graph_file, load_file
 
     if is_dataset(graph):
@@ -78,6 +77,7 @@ def size_of(graph: str, weights: str = "file") -> InputSize:
         graph = os.fspath(data_sets().local_csr(graph))
     if not os.path.isfile(graph):
         what = "there is no such file" if is_graph_file(graph) else "is neither a file nor a graph spec"
+        what = "is no plain file, whose size is known" if os.path.exists(graph) else what
         raise InputError(what, where=graph, remedy="name a file or a spec such as rmat:20")
     if graph.endswith(".csr"):
         csr = load_file(graph, check=False)  # only mapped

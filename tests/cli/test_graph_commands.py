@@ -162,6 +162,11 @@ def test_verify_needs_a_file_that_is_there():
     assert "there is no such file" in refuse(2, "verify", "grid:3x3", "none.npz")
 
 
+def test_advice_on_a_folder_does_not_say_that_it_is_not_there(tmp_path):
+    (tmp_path / "a.gr").mkdir()
+    assert "is no plain file, whose size is known" in refuse(2, "info", "--advise", tmp_path / "a.gr")
+
+
 def test_ids_that_no_edge_meets_are_vertices_on_request(tmp_path):
     (tmp_path / "a.el").write_text("0 1\n5 1\n")
     assert "3 vertices" in succeed("info", tmp_path / "a.el").out
