@@ -236,7 +236,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "counted.txt": ("5 4 0\n0 1 2\n1 2 3\n2 3 4\n3 4 5\n", "line 1: '5 4 0' may be an edge, or numbers"),
     "entries.txt": ("3 3 2\n1 2 5\n2 3 5\n", "may be an edge, or numbers"),
     "counted2.txt": ("5 4 0\n0 1\n1 2\n", "'5 4 0' is no edge 'u v' as the lines below it"),
-    "unweighed.csv": ("a,b,\nb,c,4\n", "line 1: row 1 has nothing in column '3'"),
+    "unweighed.csv": ("a,b,\nb,c,4\n", "line 1: 'a,b,' may be an edge without its weight, or the names"),
     "two_marks.csv": ("1 2,3\n2 3,4\n", "line 1: '1 2 3' has blanks and commas between its fields"),
     "two_marks.tsv": ("1 2\t3\n2 3\t4\n", "line 1: '1 2 3' has blanks and tabs between its fields"),
     "cities.csv": ("name,lat,lon\nA,50.1,8.6\nB,50.2,8.7\n", "'lat', 'lon' are coordinates"),

@@ -282,10 +282,13 @@ def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimite
     separated = delimiter != " " or source.extension in (".csv", ".tsv")
     if numbers and separated:
         return True
+    if len(first) == 3 and not first[2]:
+        what = f"'{delimiter.join(first)}' may be an edge without its weight, or the names of the columns"
+        raise source.error(what, "fill in its third field, or leave that line out", line=line)
     at = [int(name) - 1 for name in wanted if 0 < int(name) <= len(first)]
     if len(at) == len(wanted) == 3:
-        return first[at[2]] != "" and not is_number(first[at[2]])
-    if len(first) > 3 or (len(first) == 3 and first[2]):  # an edge may lack its weight
+        return not is_number(first[at[2]])
+    if len(first) > 2:
         return delimiter != " " or all(len(row) > 2 and is_number(row[2]) for row in rest)
     if (
         len(first) == 2
