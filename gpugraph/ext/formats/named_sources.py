@@ -65,7 +65,13 @@ def named_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
     if text.lower().endswith(SOURCE_FILES):
         ids = read_sources(text)
         numbered = graph.vertex_names is None
-        return [by_number(graph, one) if numbered else _by_name(graph, str(one)) for one in ids]
+        if numbered and 0 not in ids:
+            what = f"{text}: ids are taken to count from 0, as the vertices of {graph.name} do; DIMACS counts from 1"
+            warnings.warn(what, GpuGraphWarning, stacklevel=2)
+        try:
+            return [by_number(graph, one) if numbered else _by_name(graph, str(one)) for one in ids]
+        except InputError as error:
+            raise InputError(error.what, where=text, remedy=error.remedy) from None
     if _has_nodes(graph):
         raise _unknown(graph, text)
     if graph.vertex_names is not None and text in graph.numbers:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 import gpugraph
-from gpugraph.base.errors import GraphFormatError, InputError
+from gpugraph.base.errors import GpuGraphWarning, GraphFormatError, InputError
+from gpugraph.ext.formats.files import save_file
 from tests.graph.formats.samples import ARCS, arcs, load_text
 
 DIMACS = "c roads\np sp 4 4\na 1 2 5\na 1 3 7\nc between\na 2 1 5\na 3 1 7\n"
@@ -129,7 +130,7 @@ def test_sources_are_read_from_the_files_of_the_challenge(tmp_path: Path) -> Non
         found = gpugraph.sssp(tmp_path / "a.gr", str(tmp_path / name), device="cpu")
         assert [one.source for one in found] == sources  # type: ignore[union-attr]
     for text, says in (
-        ("s 9\n", "9"),
+        ("s 9\n", "a.ss: no vertex is called '9'"),
         ("s 1 2\n", "line 1: 's 1 2' is neither"),
         ("s x\n", "line 1: .*'x'"),
         ("c\n", "no source"),
@@ -149,3 +150,14 @@ def test_sources_cut_short_are_noticed_by_their_number(tmp_path: Path) -> None:
     (tmp_path / "a.ss").write_text("p aux sp ss 3\ns 3\ns 1\n")
     with pytest.raises(InputError, match="promises 3 lines, and has 2"):
         gpugraph.sssp(tmp_path / "a.gr", str(tmp_path / "a.ss"), device="cpu")
+
+
+def test_a_notice_says_that_sources_count_from_0_where_the_graph_does(tmp_path: Path) -> None:
+    save_file(load_text(tmp_path, "a.gr", DIMACS), tmp_path / "a.csr")
+    (tmp_path / "a.ss").write_text("s 3\ns 1\n")
+    with pytest.warns(GpuGraphWarning, match="a.ss: ids are taken to count from 0, .*DIMACS counts from 1"):
+        found = gpugraph.sssp(tmp_path / "a.csr", str(tmp_path / "a.ss"), device="cpu")
+    assert [one.source for one in found] == [3, 1]  # type: ignore[union-attr]
+    (tmp_path / "a.ss").write_text("s 4\n")
+    with pytest.raises(InputError, match=r"a\.ss: "), pytest.warns(GpuGraphWarning, match="count from 0"):
+        gpugraph.sssp(tmp_path / "a.csr", str(tmp_path / "a.ss"), device="cpu")
