@@ -213,7 +213,7 @@ def _of_arrow(source: Source, column: Any, name: str) -> Column:
         raise _missing(source, name, f"row {int(np.argmax(absent.to_numpy())) + 1}")
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return np.asarray(column.to_numpy())
-    with reading(source.path, "write it as text or numbers", f"column '{name}' is of type {column.type}"):
+    with reading(source.path, "write it as text or numbers", f"column '{name}' is of type {_value_type(column.type)}"):
         if not pa.types.is_dictionary(column.type):
             column = column.cast(pa.large_string()).dictionary_encode()
         coded = column.unify_dictionaries().combine_chunks()
@@ -366,6 +366,11 @@ def _whole_numbers(source: Source, column: Column) -> NDArray[np.int64] | None:
         if len(column) and np.isnan(column).any():
             row = int(np.argmax(np.isnan(column))) + 1
             raise source.error(f"row {row} has no id, but NaN", "fill it in, or leave the row out")
+        beyond = np.isfinite(column) & (np.abs(column) > 2.0**53)
+        if beyond.any() and not source.columns:
+            row = int(np.argmax(beyond))
+            what = f"row {row + 1}: the id {column[row].item()!r} is a real beyond 2^53, which may be rounded"
+            raise source.error(what, "write whole numbers or names; --columns takes them as names")
         if not (np.abs(column) <= 2.0**53).all() or (np.floor(column) != column).any():
             return None
     if len(column) and (least := column.min()) < 0:

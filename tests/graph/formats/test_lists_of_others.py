@@ -315,6 +315,10 @@ def test_columns_of_parquet_stay_what_they_are(tmp_path: Path) -> None:
     ]
     with pytest.raises(InputError, match=r"column 'weight' is of type duration\[us\]"):
         load(tmp_path, "a.parquet", parquet_of(u=[1], v=[2], weight=pa.array([5], pa.duration("us"))))
+    with pytest.raises(InputError, match="column 'u' is of type binary — write it as text"):
+        load(tmp_path, "a.parquet", parquet_of(u=[b"\xff"], v=[b"a"]))
+    with pytest.raises(InputError, match=r"row 2: the id 9007199254740994.0 is a real beyond 2\^53"):
+        load(tmp_path, "a.parquet", parquet_of(source=[1.0, 2.0**53 + 2], target=[2.0, 3.0]))
     category = pa.array(["a", "b"]).dictionary_encode()
     assert edges(load(tmp_path, "a.parquet", parquet_of(source=category, target=["b", "c"], w=[1, 2])))[0] == (
         "a",
