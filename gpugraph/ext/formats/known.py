@@ -80,6 +80,9 @@ def named(name: str) -> Format:
     if wanted in offered("formats"):
         plug_in: Format = plugged("formats", wanted, Format)
         return plug_in
+    if fitting:
+        names = " or ".join(form.name for form in fitting)
+        raise InputError(f"'{name}' is the ending of several formats", remedy=f"name one of them: {names}")
     known = [*(form.name for form in FORMATS), *_LISTS, "pace", *offered("formats")]
     raise unknown_name("graph format", name, known)
 

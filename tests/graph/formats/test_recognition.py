@@ -71,7 +71,7 @@ def test_the_input_format_goes_before_both(tmp_path: Path) -> None:
 @pytest.mark.parametrize("alias", ["pace", "PACE", ".gr", "dimacs"])
 def test_a_format_has_more_than_one_name(alias: str) -> None:
     if alias == ".gr":
-        with pytest.raises(InputError):
+        with pytest.raises(InputError, match="is the ending of several formats — name one of them: dimacs or galois"):
             formats.named(alias)
     else:
         assert formats.named(alias).name == "dimacs"
