@@ -26,6 +26,8 @@ _HEX = re.compile(r"-?0x[0-9a-f]+(?:\.[0-9a-f]*)?p[+-]?[0-9]{1,4}", re.ASCII)
 """A real as graph-tool writes it, without rounding."""
 _WHOLE = re.compile(r"0|[1-9]\d{0,17}", re.ASCII)
 UNIT = "accept 1 for each edge with --reweight unit"
+_OWN = ("id", "key")
+"""What tells parallel edges apart, as NetworkX numbers those of a multigraph."""
 _VERTEX_BYTES = 200
 """About the memory that a name takes besides its letters."""
 _MIXED = "taken as two arcs each, since other edges are directed"
@@ -214,8 +216,9 @@ class Edges:
             if 2 * self.lacking > count:
                 raise self.source.error(what, f"give it to each, or {UNIT}")
             return [f"{what} and {weigh} 1"], f"attribute {shown(name)} weighs"
-        if self.source.weight is not None or self.numeric:
-            listed = ", ".join(map(shown, [*self.numeric][:8]))
+        others = [name for name in self.numeric if name not in _OWN]
+        if self.source.weight is not None or others:
+            listed = ", ".join(map(shown, others[:8]))
             which = f"; attributes that are numbers: {listed}" if listed else ""
             say = f"name one of them with --weight (weight= in Python), or {UNIT}"
             raise self.source.error(f"no edge has {shown(name)}{which}", say)

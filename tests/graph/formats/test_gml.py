@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 import gpugraph
@@ -257,3 +258,10 @@ def test_many_alike_vertices_are_taken_together_as_one_by_one(tmp_path: Path, mo
             load(tmp_path, "a.gml", text)
     graph = load(tmp_path, "a.gml", "graph [ edge [ source 5 target 07 ]\nnode [ id 5 ]\nnode [ id 7 ]\n ]")
     assert edges_of(graph) == [(5, 7, 1)]
+
+
+def test_keys_of_a_multigraph_are_no_weights(tmp_path: Path) -> None:
+    graph = nx.MultiGraph([("a", "b"), ("a", "b"), ("b", "c")])
+    nx.write_gml(graph, tmp_path / "a.gml")
+    assert " key 1" in (tmp_path / "a.gml").read_text()
+    assert set(gpugraph.load(tmp_path / "a.gml").weights.tolist()) == {1}
