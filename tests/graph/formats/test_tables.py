@@ -343,3 +343,20 @@ def test_one_more_column_that_has_only_words_is_no_weight(tmp_path: Path) -> Non
     assert any(note.startswith("left out: column 'note'") for note in graph.notes)
     with pytest.raises(InputError, match="the weight 'good' is not a number"):
         load(tmp_path, "a.csv", "source,target,note\n1,2,good\n2,3,5\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "edges"),
+    [
+        ("v1 v2 0.5\nv2 v3 2\n", [("v1", "v2", 0.5), ("v2", "v3", 2)]),
+        ("u v 5\nv w 3\n", [("u", "v", 5), ("v", "w", 3)]),
+        ("v1 v2 2019\nv3 v1 2020\n", [("v1", "v2", 2019), ("v3", "v1", 2020)]),
+        ("source target 2019\na b 3\n", [("a", "b", 3)]),
+        ("u v w\nu v 3\n", [("u", "v", 3)]),
+        ("from to\na b\n", [("a", "b", 1)]),
+        ("source target\nsource lib\n", [("source", "lib", 1)]),
+    ],
+)
+def test_vertices_called_u_or_v1_are_no_names_of_columns(tmp_path: Path, text: str, edges: list[Any]) -> None:
+    for name, separator in (("a.ncol", " "), ("a.csv", ",")):
+        assert named(load(tmp_path, name, text.replace(" ", separator), directed=True)) == edges

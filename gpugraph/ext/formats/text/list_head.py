@@ -56,6 +56,8 @@ _HEADS = words_of(
 )
 _INDEX = re.compile(r"Unnamed: 0(\.\d+)?|__index_level_\d+__")
 """What pandas calls an index that it reads from a CSV, again and again, or writes to Parquet."""
+_NUMBERED = re.compile(r"([^\W\d]+)\d+")
+_YEAR = re.compile(r"(?:19|20)\d\d", re.ASCII)
 _SECONDS = re.compile(r"1\d{9}", re.ASCII)
 """Seconds since 1970, of the years 2001 to 2033."""
 
@@ -275,7 +277,15 @@ def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimite
     if wanted and not all(name.isdecimal() for name in wanted):
         return True
     if all(usual_ends(first)):
-        return True
+        doubtful = _may_be_vertices(first[:2], rest)
+        weighs = any(map(is_number, first[2:]))
+        if weighs and (doubtful or (len(first) == 3 and not _YEAR.fullmatch(first[2]))):
+            return False  # no weight is called 0.5
+        if len(first) > 2 or not doubtful:
+            return True
+        if wanted:
+            return False
+        raise _edge_or_names(source, first, line)
     if any(is_numbers(word) for word in first[:3]) or len(first) < 2:
         return False
     numbers = bool(rest) and all(is_number(word) for row in rest for word in row[:2])
@@ -297,10 +307,23 @@ def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimite
     ):
         if len({all(is_number(row[i]) for row in rest if len(row) == 2) for i in (0, 1)}) == 2:
             return True  # of one column of words and one of numbers, which are no ends of edges
-        names = ",".join(first)
-        remedy = f"say which: --columns 1,2 if it is an edge, --columns {names} if not"
-        raise source.error(f"'{names}' may be an edge, or the names of the columns", remedy, line=line)
+        raise _edge_or_names(source, first, line)
     return False
+
+
+def _may_be_vertices(first: list[str], rest: list[list[str]]) -> bool:
+    """Tell whether usual names of columns may be vertices, as others are called alike: v3 beside v1, or u once more."""
+    words = {word for row in rest for word in row[:2]}
+    alike = {found[1] for word in words if (found := _NUMBERED.fullmatch(word))}
+    numbered = [found[1] for word in first if (found := _NUMBERED.fullmatch(word))]
+    return any(word in words for word in first if len(word) == 1) or not alike.isdisjoint(numbered)
+
+
+def _edge_or_names(source: Source, first: list[str], line: int) -> GraphFormatError:
+    """Return the error for a first row of two words that may be an edge as well as names of columns."""
+    names = ",".join(first)
+    remedy = f"say which: --columns 1,2 if it is an edge, --columns {names} if not"
+    return source.error(f"'{names}' may be an edge, or the names of the columns", remedy, line=line)
 
 
 def no_edges(source: Source, titled: bool) -> GraphFormatError:
