@@ -358,3 +358,33 @@ def test_several_sources_and_negative_weights_are_left_to_networkx() -> None:
     with pytest.raises(NotImplementedError):
         nx.multi_source_dijkstra(graph, [6, 4], backend="gpugraph")
     assert dict(nx.multi_source_dijkstra_path_length(graph, [6], backend="gpugraph")) == {6: 0, 4: -1, 5: 1}
+
+
+VIEWS = {
+    "subgraph": lambda G: G.subgraph(list(G)),
+    "subgraph_view": nx.subgraph_view,
+    "edge_subgraph": lambda G: G.edge_subgraph(list(G.edges)),
+    "reverse": lambda G: G.reverse(copy=False),
+    "to_undirected": lambda G: G.to_undirected(as_view=True),
+    "copy": lambda G: G.copy(as_view=True),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Note")
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_shows_what_its_graph_has_become(view: str) -> None:
+    G = nx.DiGraph()
+    G.add_weighted_edges_from([(0, 1, 1), (1, 2, 2), (2, 3, 3), (3, 0, 4)])
+    seen = VIEWS[view](G)
+    first = nx.single_source_dijkstra_path_length(seen, 1, backend="gpugraph")
+    G.remove_edge(2, 3)
+    G.remove_edge(3, 0)
+    now = nx.single_source_dijkstra_path_length(seen, 1, backend="gpugraph")
+    assert now == nx.single_source_dijkstra_path_length(seen, 1, backend="networkx") != first
+
+
+def test_a_graph_whose_conversions_are_not_to_be_kept_is_asked_about_all_the_same() -> None:
+    large = nx.gnm_random_graph(300, 3000, seed=1)
+    large.__networkx_cache__ = None
+    assert should_run("minimum_spanning_tree", (large,), {}) is True
+    assert should_run("dijkstra_path", (large, 0, 1), {}) is not True

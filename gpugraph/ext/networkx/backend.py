@@ -24,9 +24,14 @@ PAIRS = {"dijkstra_path", "dijkstra_path_length"}
 
 
 def convert_from_nx(graph: nx.Graph | ConvertedGraph, *_attributes: object, **_more: Any) -> ConvertedGraph:
-    """Return a NetworkX graph in arrays; attributes are read when a function asks for them."""
+    """Return a NetworkX graph in arrays; attributes are read when a function asks for them.
+
+    A view is converted for each call: NetworkX does not tell it, nor its cache, of changes of the graph that it shows.
+    """
     if isinstance(graph, ConvertedGraph):
         return graph
+    if getattr(graph, "_graph", None) is not None:
+        graph.__networkx_cache__ = None  # as NetworkX has it of a graph that is not to be kept
     with call_profile.phase("convert"):
         return ConvertedGraph(graph)
 
@@ -50,7 +55,8 @@ def should_run(name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) 
     kind = PART_OF[name]
     sources = len(graph) if name.startswith("all_pairs") else 1
     networkx_ms = NETWORKX_US[kind] * edges * sources / 1e3
-    converted = bool(getattr(graph, "__networkx_cache__", {}).get("backends", {}).get("gpugraph"))
+    cache = getattr(graph, "__networkx_cache__", None) or {}  # None: the user wants none
+    converted = bool(cache.get("backends", {}).get("gpugraph"))
     if name in PAIRS and not converted:
         return f"one pair of {edges} edges: NetworkX's search ends early, while the conversion reads every edge"
     ours_ms = (START_US * sources + (0 if converted else CONVERSION_US[kind] * edges)) / 1e3
