@@ -231,6 +231,32 @@ def test_no_path_and_no_vertex_are_said():
         g.mst()
 
 
+def test_a_vertex_that_is_missing_is_not_the_one_of_greatest_degree():
+    masked = np.ma.array([0, 1], mask=[False, True])
+    with gpugraph.on(zoo("triangle"), "cpu") as g:
+        for ask in (
+            lambda: g.sssp([0, None]),
+            lambda: g.sssp(masked),
+            lambda: g.sssp(sources=[None]),
+            lambda: g.sssp(sources=masked),
+            lambda: g.path(None, 1),
+            lambda: g.path(1, None),
+            lambda: gpugraph.sssp(g.graph, sources=masked, device="cpu"),
+        ):
+            with pytest.raises(InputError, match="a vertex is missing"):
+                ask()
+
+
+def test_flags_are_true_or_false_as_in_the_functions():
+    with gpugraph.on(zoo("triangle"), "cpu") as g:
+        for flag in ("predecessors", "on_device"):
+            with pytest.raises(InputError, match=f"{flag} is 'no'"):
+                g.sssp(0, **{flag: "no"})
+        for solve in (g.mst, g.components):
+            with pytest.raises(InputError, match="on_device is 1"):
+                solve(on_device=1)
+
+
 def test_several_sources_give_a_list_and_a_node_that_is_a_tuple_does_not():
     G = nx.Graph([((0, 1), (0, 2), {"weight": 4}), ((0, 2), "end", {"weight": 1})])
     with gpugraph.on(G, "cpu") as g:
@@ -354,6 +380,27 @@ def test_a_wrong_result_is_reported(monkeypatch):
             with pytest.raises(VerificationFailed):
                 g.mst(verify=way)
         assert g.mst(verify="none") is wrong
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_wrong_distances_that_stay_on_the_device_are_reported(device, monkeypatch):
+    with gpugraph.on(zoo("triangle"), device) as g:
+        right = g._answer
+
+        def answer(ready, source, limits=()):
+            found = right(ready, source, limits=limits)
+            return replace(found, raw=found.raw + found.raw.dtype.type(source == 1))
+
+        monkeypatch.setattr(g, "_answer", answer)
+        assert len(g.sssp([0, 1], on_device=True)) == 2
+        for way in ("all", "certificate"):
+            with pytest.raises(VerificationFailed):
+                g.sssp([0, 1], on_device=True, verify=way)
+        assert len(g.sssp([0, 1], on_device=True, verify="none")) == 2
+        with gpugraph.on(zoo("triangle"), device) as other, monkeypatch.context() as patched:
+            patched.setattr(other, "_answer", answer)
+            with pytest.raises(VerificationFailed):
+                other.sssp(1, on_device=True)
 
 
 @needs_compiler

@@ -31,7 +31,7 @@ from gpugraph.ext.python import call_profile
 from gpugraph.ext.python.certified import Firsts, certify_search, check_way
 from gpugraph.ext.python.inputs import input_positions, opened
 from gpugraph.ext.python.searches import Rows, plain_cutoff, search
-from gpugraph.ext.python.sources import is_several, one_of, source_list
+from gpugraph.ext.python.sources import is_several, one_of, refuse_missing, source_list
 from gpugraph.ext.python.terms import in_python_terms
 from gpugraph.graph.convertible import Shown
 from gpugraph.graph.csr import CSRGraph
@@ -163,6 +163,7 @@ class ResidentGraph(Shown):
         Raises:
             VerificationFailed, InputError, OutOfMemory: as for ``gpugraph.mst``.
         """
+        expect(bool, on_device=on_device)
         ready = self._prepared("mst", algo, options)
         method, passed = self._due(verify, ready)
         with call_profile.call("mst", self.device.kind):
@@ -189,6 +190,7 @@ class ResidentGraph(Shown):
 
         The arguments are those of ``mst``; with ``on_device`` it returns the (n,) labels as an array of the device.
         """
+        expect(bool, on_device=on_device)
         ready = self._prepared("components", algo, options)
         method, passed = self._due(verify, ready)
         with call_profile.call("components", self.device.kind):
@@ -250,12 +252,14 @@ class ResidentGraph(Shown):
         Raises:
             VerificationFailed, InputError, OutOfMemory: as for ``gpugraph.sssp``.
         """
+        expect(bool, predecessors=predecessors, on_device=on_device)
         cutoff = _limit(cutoff)
         limited = target is not None or cutoff is not None
         way = self.verify if verify is None else check_way(verify)
         if limited and (on_device or verify not in (None, "first", "all", "none")):
             raise InputError("a search that ends early is neither verified by a method nor left on the device")
         goal = None if target is None else self._vertex(target)
+        there = on_device and self.device.kind != "cpu"
         if on_device and predecessors:
             raise InputError("predecessors are not left on the device", remedy="leave on_device or predecessors out")
         if sources is not None:
@@ -265,6 +269,8 @@ class ResidentGraph(Shown):
             return self._matrix(sources, goal, cutoff, predecessors, algo, way, options)
         listed = isinstance(source, list | tuple) or (isinstance(source, np.ndarray) and source.ndim > 0)
         many = listed and not self._is_node(source)
+        if many:
+            refuse_missing(*source)
         vertices = [vertex for one in (source if many else [source]) for vertex in self._vertices(one)]
         if len(vertices) >= _TOGETHER and self.device.kind != "cpu" and algo == "auto" and not (limited or on_device):
             several = [f"index:{vertex}" for vertex in vertices]
@@ -276,19 +282,16 @@ class ResidentGraph(Shown):
         else:
             ready = self._prepared("sssp", algo, options)
             kind = ready
-            if (
-                on_device
-                and vertices
-                and self.device.kind != "cpu"
-                and self._firsts.method(way, (kind, False, False)) != "none"
-            ):
-                self._certify(kind, way, self._distances(ready, vertices[0]))
+            for vertex in vertices if there else ():
+                if self._firsts.method(way, (kind, False, False)) != "none":
+                    self._certify(kind, way, self._distances(ready, vertex))
             found = [self._distances(ready, vertex, goal, cutoff, on_device) for vertex in vertices]
         if predecessors:
             found = [self._with_predecessors(one) for one in found]
-        for one in found if not on_device else ():
+        for one in found if not there else ():
             self._certify(kind, way, one, goal, cutoff, predecessors)
-        return found if many or is_several(self.graph, source) else found[0]
+        answers = [one.raw for one in found] if on_device and not there else found
+        return answers if many or is_several(self.graph, source) else answers[0]
 
     @_by_one_thread
     def path(self, source: object, target: object) -> tuple[int | float, list[Any]]:
@@ -300,6 +303,7 @@ class ResidentGraph(Shown):
             InputError: no such vertex, or no path.
         """
         self._refuse_closed()
+        refuse_missing(source, target)
         start, goal = self._vertex(source), self._vertex(target)
         self._admit("sssp")
         with call_profile.call("path", self.device.kind):
@@ -467,7 +471,7 @@ class ResidentGraph(Shown):
                 return self._kept(handle.view(f"f{handle.dtype.itemsize}") if real else handle)
             limits = (goal, cutoff) if ready.algorithm.ends_early else ()
             found = self._answer(ready, source, limits=limits)
-            return found.raw if on_device else _within(found, goal, cutoff)
+            return _within(found, goal, cutoff)
 
     def _matrix(
         self,

@@ -18,14 +18,21 @@ def source_list(sources: object) -> SourceList | str:
     if not isinstance(sources, list | tuple | range) or not len(sources):
         what = f"sources is {shown(sources)}"
         raise InputError(what, remedy="give a list or an array of them, 'random:K' or 'all'")
+    refuse_missing(*sources)
     return SourceList(sources)
+
+
+def refuse_missing(*sources: object) -> None:
+    """Raise InputError where one of several sources, or the end of a path, is not said: None, or masked."""
+    if any(source is None or source is np.ma.masked for source in sources):
+        raise InputError("a vertex is missing: None", remedy="name each vertex")
 
 
 def one_of(source: object, sources: object) -> None:
     """Refuse one source and several at once."""
     if source is not None and sources is not None:
         raise InputError("both source and sources are given", remedy="give one of them")
-    if isinstance(source, list | np.ndarray) and np.ndim(source):
+    if isinstance(source, list) or (isinstance(source, np.ndarray) and source.ndim):
         raise InputError(f"source is {shown(source)}", remedy="give several as sources=…")
 
 
