@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
-from gpugraph.base.errors import InputError, check_name, shown, unknown_name
+from gpugraph.base.errors import InputError, check_name, expect, shown, unknown_name
 from gpugraph.base.quantities import parse_target
 from gpugraph.bench.store import WAIT_S, Store
 from gpugraph.cli.output import check_destination
@@ -75,6 +75,12 @@ def bench(
     Raises:
         InputError: an unknown name, or no cell could be measured at all.
     """
+    expect(str, device=device, verify=verify)
+    if source is not None and problem != "sssp":
+        raise InputError("source is of shortest paths", remedy='leave source out, or solve "sssp"')
+    if not isinstance(options, Mapping | None):
+        remedy = 'give parameters by algorithm: {"delta-stepping": {"delta": 64}}'
+        raise InputError(f"options is {shown(options)}", remedy=remedy)
     names = [*_listed("algo", algo), *(_PEER + name.removeprefix(_PEER) for name in _listed("peer", peer))]
     chosen = options or {}
     _check_names(problem, names, chosen)
