@@ -186,6 +186,7 @@ def test_an_argument_of_another_kind_is_refused(name, value):
         (lambda: gpugraph.mst([[0, 1], [1, 0]], device="cpu"), "a list is not a graph"),
         (lambda: gpugraph.sssp(nx_graph(), 1.5, device="cpu"), "neither a node of the graph, nor a number"),
         (lambda: gpugraph.sssp(nx_graph(), [1], device="cpu"), "give several as sources=…"),
+        (lambda: gpugraph.sssp(nx_graph(), [[1], [2, 3]], device="cpu"), "give several as sources=…"),
         (lambda: gpugraph.sssp(nx_graph(), True, device="cpu"), "neither a node of the graph, nor a number"),
         (lambda: gpugraph.sssp(nx_graph(), Unprintable(), device="cpu"), "neither a node of the graph"),
         (lambda: gpugraph.sssp(nx_graph(), 0, device="cpu", predecessors="no"), "predecessors is 'no'"),
@@ -193,6 +194,11 @@ def test_an_argument_of_another_kind_is_refused(name, value):
         (lambda: gpugraph.scan(np.arange(3), exclusive="no"), "exclusive is 'no'"),
         (lambda: gpugraph.scan(np.arange(3), heads=["a", "b", "c"]), "heads are of type <U1"),
         (lambda: gpugraph.scan(np.arange(3), heads=[[1], [1, 2]]), "heads cannot be taken as an array"),
+        (lambda: gpugraph.scan(np.ma.array([1, 2, 3], mask=[0, 1, 0])), "elements are masked in part"),
+        (lambda: gpugraph.scan(np.arange(2), heads=np.ma.array([1, 0], mask=[0, 1])), "heads are masked in part"),
+        (lambda: gpugraph.scan(np.arange(3), algo="segmented-min", device="cpu"), "none — give heads=…"),
+        (lambda: gpugraph.scan(np.arange(3), heads=[1, 0, 0], algo="cpu", device="cpu"), "use algo='segmented-min'"),
+        (lambda: gpugraph.mst(nx_graph(), device="cpu/9999"), "^device='cpu/9999': there are"),
     ],
 )
 def test_whatever_is_given_is_taken_or_refused_in_words(call, reason):

@@ -56,6 +56,11 @@ def test_a_remedy_in_python_fits_its_installation_and_function(tmp_path: Path, m
     with pytest.raises(errors.InputError, match=r"not installed — uv tool install gpugraph --with pandas$") as raised:
         gpugraph.generate("path:3").to_pandas()
     assert errors.installable_here(str(raised.value)) == str(raised.value)
+    with pytest.raises(errors.InputError, match=r"name it \.jsonl$"):
+        gpugraph.Records([]).save("records.jsonl.gz")
+    (tmp_path / "own.py").write_text("def driver(view, clock): return 1 / 0\n")
+    with pytest.raises(errors.InputError, match=r"an error of the user's own algorithm$"):
+        gpugraph.mst("path:3", algo=f"{tmp_path}/own.py", device="cpu")
     assert errors.installable_here("uv pip install pandas") == "uv pip install pandas"
 
 

@@ -165,6 +165,7 @@ class Records:
 
         return rows_as_arrow(self.rows()).__arrow_c_stream__(requested_schema)
 
+    @in_python_terms
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Append the records to a file, a line each, as ``--save`` does; ``read_records`` reads them back."""
         check_destination(os.fspath(path), append=True)

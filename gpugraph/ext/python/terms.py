@@ -17,10 +17,12 @@ _OF_LOAD = ("columns", "directed", "input_format", "keep_ids", "seed", "symmetri
 _OPTION = re.compile(
     rf"(?<!gpugraph mst )--(?:({'|'.join(_FLAGS)})\b"
     r"|(algo|columns|device|input-format|output-format|repeat|reweight|save|seed|sources?|sums|verify|vertices|weight)\b"
-    r"(?: (?!(?:and|are|as|for|in|is|leaves|or|out|says|takes|to|writes)\b)([\w.:,*@]*[\w*]))?)"
+    r"(?: (?!(?:and|are|as|first|for|in|is|leaves|or|out|says|takes|to|writes)\b)([\w.:,*@/-]*[\w*]))?)"
 )
-_OF_COMMANDS = re.compile(r"; --save writes records.*|--set (?=\w)")
-"""What has no meaning in Python: the options of files of records, and the one before parameters of an algorithm."""
+_OF_COMMANDS = re.compile(
+    r"; --(?:save writes records.*|format json prints records|debug shows the trace)|--set (?=\w)"
+)
+"""What has no meaning in Python: options of files of records and of errors, and the one before an algorithm's own."""
 
 
 def _as_argument(option: re.Match[str], own: Container[str]) -> str:
@@ -38,7 +40,7 @@ def in_python_terms(function: _Function) -> _Function:
     own = inspect.signature(function).parameters
 
     def in_terms(text: str) -> str:
-        text = _OF_COMMANDS.sub("", text)
+        text = _OF_COMMANDS.sub("", text).replace("--segments LENGTH", "heads=…")
         text = _OPTION.sub(lambda found: _as_argument(found, own), text).replace("that -o wrote", "that save wrote")
         return installable_here(text)
 
