@@ -127,7 +127,7 @@ def connected_components(
 ) -> Any:
     """Return the number of components and their labels; see ``scipy.sparse.csgraph.connected_components``."""
     firsts, csgraph = _firsts_of(csgraph), _without_padding(csgraph)
-    if connection.lower() != "weak" and directed:
+    if connection.lower() != "weak" and (directed or connection.lower() != "strong"):
         return scipys.connected_components(csgraph, directed, connection, return_labels)
     with call_profile.call("csgraph.connected_components"):
         with call_profile.phase("convert"):
@@ -239,7 +239,10 @@ def _without_padding(csgraph: Any) -> Any:
     """
     known: bool = sparse.issparse(csgraph)
     if known and csgraph.ndim == 2:
+        is_lil = csgraph.format == "lil"
         csgraph = sound(csgraph)
+        if is_lil:  # of COO, as it is now, SciPy finds no distances of all pairs
+            csgraph = csgraph.tocsr()
     if getattr(csgraph, "format", None) != "bsr":
         return csgraph
     rows = csgraph.tocsr()

@@ -84,6 +84,21 @@ def test_what_is_not_ours_scipy_does():
         csgraph.shortest_path(negative, "quick")
 
 
+@pytest.mark.parametrize("form", ["csr", "csc", "lil"])
+def test_negative_weights_go_to_scipy_in_every_form_that_it_takes(form):
+    negative = sparse.csr_array([[0, -1, 0], [0, 0, 2], [0, 0, 0]], dtype=float).asformat(form)
+    for method in ("auto", "FW", "BF", "J"):
+        found = csgraph.shortest_path(negative, method)
+        np.testing.assert_array_equal(found, scipys.shortest_path(negative, method))
+
+
+@pytest.mark.parametrize("is_directed", [True, False])
+def test_a_connection_that_is_none_is_refused(is_directed):
+    with pytest.raises(ValueError, match="must be 'weak' or 'strong'"):
+        csgraph.connected_components(sparse.csr_array((3, 3)), is_directed, "week")
+    assert csgraph.connected_components(sparse.csr_array((3, 3)), is_directed, "Strong")[0] == 3
+
+
 def test_what_scipy_refuses_is_refused():
     with pytest.raises(ValueError, match="shape"):
         csgraph.dijkstra(sparse.csr_array((2, 3)))
