@@ -313,6 +313,20 @@ def test_an_index_of_pandas_neither_weighs_nor_ends_an_edge_though_rows_were_dro
     assert named(load(tmp_path, "a.csv", f"{index},{ends},w\n5,1,2,7\n9,2,3,8\n")) == [(1, 2, 7), (2, 3, 8)]
 
 
+def test_the_column_that_weighs_may_be_named_beside_those_of_the_ends(tmp_path: Path) -> None:
+    for columns in ("a,b", "1,2", "a,b,len"):
+        graph = load(tmp_path, "a.csv", "a,b,w,len\nu,v,1,5\nv,w,2,6\n", columns=columns, weight="len")
+        assert [weight for *_, weight in named(graph)] == [5, 6]
+    for columns, weight, says in (
+        ("a,b,w", "len", "the weight is 'w' by columns, and 'len' by weight"),
+        ("a,b", "height", "unknown column 'height'"),
+        ("a,b", "b", "makes no edges"),
+        ("a", "len", "makes no edges"),
+    ):
+        with pytest.raises(InputError, match=says):
+            gpugraph.load(tmp_path / "a.csv", columns=columns, weight=weight)
+
+
 def test_a_column_of_ends_cannot_weigh(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="column 'to' holds ends of edges"):
         load(tmp_path, "a.csv", "from,to\n1,2\n", weight="to")

@@ -116,10 +116,15 @@ def _too_wide(source: Source, names: Sequence[str], proposal: str) -> InputError
 
 
 def _by_request(source: Source, names: list[str], kind: int | None) -> Roles:
-    """Return the columns that ``--columns`` names."""
+    """Return the columns that ``--columns`` names, and the one that ``--weight`` does."""
     wanted = [name.strip() for name in source.columns.split(",") if name.strip()]
     if all(name.isdecimal() for name in wanted) and not set(wanted) <= set(names):
         wanted = [names[int(name) - 1] if 0 < int(name) <= len(names) else name for name in wanted]
+    if source.weight and len(wanted) == 2:
+        wanted.append(source.weight)
+    elif source.weight and len(wanted) == 3 and source.weight != wanted[2]:
+        what = f"the weight is '{wanted[2]}' by --columns, and '{source.weight}' by --weight"
+        raise InputError(what, where=source.path, remedy="leave one of them out")
     for name in wanted:
         with errors_at(source.path):
             check_name("column", name, names)
