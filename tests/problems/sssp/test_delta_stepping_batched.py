@@ -350,7 +350,12 @@ def test_the_command_line_takes_counts_lists_and_all(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [("--sources", "3", "--source", "1"), ("--batch", "--algo", "dijkstra"), ("--sources", "no-such", "--batch")],
+    [
+        ("--sources", "3", "--source", "1"),
+        ("--batch", "--algo", "dijkstra"),
+        ("--sources", "no-such", "--batch"),
+        ("--sources", ","),
+    ],
 )
 def test_sources_that_contradict_each_other_are_refused(wrong: tuple[str, ...]) -> None:
     refuse(2, "sssp", "grid:9x9", "--device", "cpu", *wrong)
