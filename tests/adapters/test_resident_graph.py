@@ -280,6 +280,43 @@ def test_arrays_stay_on_the_device_where_that_is_asked_for(device):
 
 
 @pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("dtype", "sums"), [(np.float64, "float64"), (np.float32, "float64"), (np.float32, "float32")])
+def test_a_real_distance_on_the_device_is_infinite_where_nothing_is_reached(device, dtype, sums):
+    graph = gpugraph.from_edges([0, 1], [1, 2], np.array([0.5, 0.25], dtype), vertices=4)
+    with gpugraph.on(graph, device) as g:
+        found = np.from_dlpack(g.sssp(0, sums=sums, on_device=True))
+        assert found.tolist() == [0, 0.5, 0.75, np.inf]
+        assert found.dtype == np.dtype(sums)
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("problem", "algo"),
+    [
+        ("mst", "boruvka-streamed"),
+        ("mst", "boruvka-distributed"),
+        ("components", "boruvka-distributed"),
+        ("sssp", "delta-stepping-distributed"),
+        ("sssp", "u-gpu"),
+    ],
+)
+def test_what_an_algorithm_leaves_elsewhere_is_sent_to_the_device(problem, algo):
+    with gpugraph.on(zoo("random"), "emulated") as g:
+        source = (0,) if problem == "sssp" else ()
+        found = getattr(g, problem)(*source, algo=algo)
+        expected = {"mst": "edges", "components": "labels", "sssp": "raw"}[problem]
+        left = np.from_dlpack(getattr(g, problem)(*source, algo=algo, on_device=True))
+        assert np.sort(left).tolist() == np.sort(getattr(found, expected)).tolist()
+
+
+def test_a_sum_that_wraps_is_not_left_on_the_device_as_not_reached():
+    graph = gpugraph.from_edges([0, 1], [1, 2], [2**63, 2**63])
+    for device in DEVICES:
+        with gpugraph.on(graph, device, verify="none") as g, pytest.raises(InputError, match="does not fit in 64 bits"):
+            g.sssp(0, on_device=True)
+
+
+@pytest.mark.parametrize("device", DEVICES)
 def test_edges_lead_back_to_the_input(device):
     rng = np.random.default_rng(5)
     tails, heads, weights = rng.integers(0, 12, 60), rng.integers(0, 12, 60), rng.integers(1, 5, 60).astype(np.uint32)

@@ -11,7 +11,7 @@ asked for otherwise.
 
 import math
 from collections.abc import Callable, Hashable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from numbers import Real
@@ -50,6 +50,9 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 _WORDS_AT_ONCE, _LEAST_BLOCK = 2**28, 64
 """Distances from many sources are found so many at a time, but of so many sources at least."""
+
+_ARRAYS = {"mst": "edges", "components": "labels", "sssp": "raw"}
+"""What of an answer is left on a device."""
 
 _TOGETHER = 10
 """Sources from which on a GPU searches from all together."""
@@ -170,8 +173,7 @@ class ResidentGraph(Shown):
             if on_device and self.device.kind != "cpu":
                 if method != "none":
                     passed(self._verified(self._answer(ready), method, ready))
-                handle = self._run(ready)
-                return self._kept(handle[: int(self.device.read(ready.state.forest_edges))])
+                return self._left_there(ready)
             forest: Forest = self._answer(ready)
         passed(self._verified(forest, method, ready))
         return forest.edges if on_device else forest
@@ -197,7 +199,7 @@ class ResidentGraph(Shown):
             if on_device and self.device.kind != "cpu":
                 if method != "none":
                     passed(self._verified(self._answer(ready), method, ready))
-                return self._kept(self._run(ready))
+                return self._left_there(ready)
             found: Components = self._answer(ready)
         passed(self._verified(found, method, ready))
         return found.labels if on_device else found
@@ -245,7 +247,8 @@ class ResidentGraph(Shown):
             verify: as for ``mst``; of several ``sources`` ``"first"`` certifies the distances from the first.  Methods
                 not together with ``target`` or ``cutoff``.
             on_device: return the device's own array instead of ``Distances``: (n,) distances in float64, or float32
-                if summed in that, or words of 32 or 64 bits; the largest means not reached.  The caller's to keep.
+                if summed in that, infinite where not reached, or words of 32 or 64 bits, of which the largest means
+                that.  The caller's to keep.
                 Not of several ``sources``.
             options: of the algorithm; ``sums="float32"`` rounds sums of float32 weights to float32.
 
@@ -466,9 +469,7 @@ class ResidentGraph(Shown):
                     raise InputError("distances of a batch are not left on the device", remedy="name another algorithm")
                 return _within(self._answer(ready, (source,))[0], goal, cutoff)
             if on_device and self.device.kind != "cpu":
-                handle = self._run(ready, source)
-                real = ready.graph.weights.dtype.kind == "f"
-                return self._kept(handle.view(f"f{handle.dtype.itemsize}") if real else handle)
+                return self._left_there(ready, source)
             limits = (goal, cutoff) if ready.algorithm.ends_early else ()
             found = self._answer(ready, source, limits=limits)
             return _within(found, goal, cutoff)
@@ -501,11 +502,29 @@ class ResidentGraph(Shown):
             self._certify(ready, way, row, goal, cutoff, predecessors)
         return found
 
-    def _kept(self, array: Array) -> Array:
-        """Return a copy on the device: the next call writes over the algorithm's own array."""
-        copy = self.device.empty(array.shape, array.dtype)
-        self.device.copy(copy, array)
-        return copy
+    def _left_there(self, ready: _PreparedAlgorithm, *query: object) -> Array:
+        """Return an answer as an array on the device: a copy of the algorithm's own, else one that is sent there.
+
+        Not every algorithm leaves what is promised, and whole distances of 64 bits are looked at for sums that wrapped.
+        """
+        algorithm, handle = ready.algorithm, self._run(ready, *query)
+        real = algorithm.problem == "sssp" and ready.graph.weights.dtype.kind == "f"
+        own = algorithm.resident and not (algorithm.ranks or algorithm.foreign) and hasattr(handle, "dtype")
+        if not own or (algorithm.problem == "sssp" and not real and handle.dtype.itemsize == 8):
+            answer = algorithm.finish(ready.state, algorithm.fetch(ready.state, handle), *query)
+            return self.device.upload(getattr(answer, _ARRAYS[algorithm.problem]))
+        if algorithm.problem == "mst":
+            handle = handle[: int(self.device.read(ready.state.forest_edges))]
+        kept = self.device.empty(handle.shape, handle.dtype)  # the next call writes over the algorithm's own
+        self.device.copy(kept, handle)
+        if real:
+            kept, there = kept.view(f"f{handle.dtype.itemsize}"), cast(Any, self.device)
+            if there.kind == "cuda":
+                there.cupy.cuda.runtime.setDevice(there.index)
+            with getattr(there, "stream", nullcontext()):
+                kept[kept != kept] = np.inf  # all bits of a word set: not reached
+        self.device.synchronize()
+        return kept
 
     @cached_property
     def _rows(self) -> tuple[Rows, np.dtype[Any]]:
