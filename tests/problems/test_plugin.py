@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import gpugraph
 from gpugraph.base.errors import InputError
 from gpugraph.ext.plugins.plugin import as_algorithm, load_plugin
 from gpugraph.problems.algorithm import Algorithm
@@ -109,6 +110,14 @@ def test_a_plain_function_may_return_a_result_of_its_own(write: Write) -> None:
         "    return Distances(view.graph, source, np.array(d, np.uint64))\n"
     )
     succeed("sssp", "grid:3x3,w=unit", "--source", "1", "--device", "cpu", "--algo", write(text))
+
+
+@pytest.mark.parametrize("far", [2**53 + 1, 2**63 + 1, 2**64 - 2])
+def test_whole_distances_beside_infinity_are_taken_exactly(write: Write, far: int) -> None:
+    graph = gpugraph.from_edges([0], [1], [far], vertices=3)
+    own = write(f"def driver(view, clock, source):\n    return [0, {far}, float('inf')]\n")
+    found = gpugraph.sssp(graph, 0, algo=own, device="cpu")
+    assert found.distance.tolist() == [0, far, None]
 
 
 def test_a_wrong_plugin_is_caught_by_the_verification(write: Write) -> None:

@@ -23,7 +23,8 @@ def accept(graph: CSRGraph, query: tuple[Any, ...], returned: object) -> Distanc
         if before is not None:
             before = plain_array(before, "int64", n, "the predecessors as int64", "return -1 where there is none")
         return Distances(graph, source, distance, before)
-    returned = numbers(returned)
+    whole = isinstance(returned, list | tuple) and distance_dtype(weights).kind == "u"
+    returned = numbers(_exactly(returned) if whole else returned)
     if isinstance(returned, np.ndarray) and returned.dtype.kind in "if":
         return Distances(graph, source, _plain_distances(graph, returned))
     widths = (8,) if weights == np.float64 else (4, 8)
@@ -31,6 +32,19 @@ def accept(graph: CSRGraph, query: tuple[Any, ...], returned: object) -> Distanc
     remedy = "return the distances as numbers, infinity where there is no path"
     words = plain_array(returned, " ".join(names), n, f"{wanted} {' or '.join(names)}", remedy)
     return distances_from_words(graph, source, words)
+
+
+def _exactly(returned: Any) -> Any:
+    """Return whole numbers beside infinities as words of 64 bits, since floats round them; anything else as it is."""
+    most, words = int(unreached(np.dtype(np.uint64))), list[int]()
+    for one in returned:
+        if isinstance(one, float | np.floating) and one == np.inf:
+            words.append(most)
+        elif isinstance(one, int | np.integer) and not isinstance(one, bool) and 0 <= one <= most:
+            words.append(int(one))
+        else:
+            return returned
+    return np.array(words, np.uint64)
 
 
 def _plain_distances(graph: CSRGraph, returned: NDArray[Any]) -> NDArray[Any]:
