@@ -183,6 +183,20 @@ def test_a_resumed_sweep_measures_again_what_a_budget_cut_short_and_not_what_use
     assert few_of(bench) == ([] if again else [algorithm])
 
 
+def test_a_resumed_sweep_measures_again_what_lacks_the_energy_or_the_counters_asked_for_now(bench):
+    bench.run(planned("a"))
+    [data] = read_records(bench.path)
+    for kind, asked, absent, again in (
+        ("cpu", {"energy": True}, "not asked for", True),
+        ("cpu", {"energy": True}, "no counter", False),
+        ("cpu", {"counters": True}, "not asked for", False),  # they are counted on the emulated device alone
+        ("emulated", {"counters": True}, "not asked for", True),
+        ("emulated", {}, "not asked for", False),
+    ):
+        data["device"]["kind"], data["energy"], data["work"] = kind, {"absent": absent}, {"absent": absent}
+        assert (not Finished([Record.of(data)], asked).by_id) == again, (kind, asked, absent)
+
+
 def test_of_a_cell_spread_over_processes_a_budget_may_leave_some_of_them(bench):
     bench.run(planned("a"))
     leave_few(bench, stopped_by="target", spent_s=1.0)

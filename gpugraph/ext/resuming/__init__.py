@@ -43,10 +43,18 @@ def is_cut_short(record: Record, sampling: Sampling) -> bool:
     return shape.stopped_by == "budget" or (few and (time_left or processes_left))
 
 
+def lacks(record: Record, sampling: Sampling) -> bool:
+    """Tell whether a cell was measured without the energy or the counters that are asked for now."""
+    shape = record.shape
+    counters = sampling.counters and record.device_kind == "emulated"  # elsewhere a request for them is refused
+    absent = [shape.energy.absent] * sampling.energy + [shape.work.absent] * counters
+    return record.ok and "not asked for" in absent
+
+
 class Finished:
     """What a file of records says is finished; with ``retry`` only what went well.
 
-    What a budget has cut short is not.  ``sampling`` are the settings for the cells to come.
+    What a budget has cut short is not, nor what lacks the energy or counters asked for now.  ``sampling`` are the settings for the cells to come.
 
     Attributes:
         by_id: the records of finished cells.
@@ -73,7 +81,7 @@ class Finished:
                     self._chosen[key, shape.device.kind] = shape.algorithm
             if cell.name and is_cut_short(record, self._sampling):  # a new record takes the place of what has its name
                 self.cut_short[cell.name] = len(shape.samples_s.kernel or ())
-            elif cell.id and record.outcome in counted:
+            elif cell.id and record.outcome in counted and not lacks(record, self._sampling):
                 self.by_id[cell.id] = record
                 device = {name: record.field(f"device.{name}") for name in ("kind", "name", "threads")}
                 if device not in (seen := self.devices.setdefault(str(shape.device.kind), [])):
