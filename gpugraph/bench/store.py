@@ -139,7 +139,7 @@ class Store(contextlib.AbstractContextManager["Store"]):
             with contextlib.suppress(OSError):
                 os.ftruncate(self._fd, end)
             reason = (error.strerror or str(error)).lower()
-            remedy = "free some space, then go on with --resume"
+            remedy = "free some space; a bench goes on with --resume"
             raise InputError(f"the record cannot be appended: {reason}", where=self.path, remedy=remedy) from error
         self.records.append(record)
 

@@ -21,7 +21,7 @@ SHOWN_SOURCES, FIRST_SCREEN = 10, 20
 NOISY = 0.05
 """Half an interval beyond this share of its median is warned of."""
 
-COLD_START = "something was still cold; warm up longer: --warmup 3"
+COLD_START = "something was still cold; warm up longer: --warmup 3 (bench: --axis sampling.warmup=3)"
 THROTTLED = "the GPU was held down; let it cool, or lock its clocks: nvidia-smi -lgc"
 
 WORK = "gpugraph.ext.counters.table"

@@ -128,7 +128,7 @@ def test_a_full_disk_leaves_whole_lines_and_says_how_to_go_on(tmp_path, monkeypa
         whole = path.stat().st_size
         resource.setrlimit(resource.RLIMIT_FSIZE, (whole + 10, hard))
         try:
-            with pytest.raises(InputError, match="go on with --resume"):
+            with pytest.raises(InputError, match="free some space; a bench goes on with --resume"):
                 store.append(record(1))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -265,7 +265,7 @@ def _outliers(row: Record) -> str:
 
 _MARKS: tuple[tuple[str, Callable[[Record], str], str], ...] = (
     ("few", lambda row: row.few, "too few samples, take more: -n or --max-seconds"),
-    ("cold", first_stands_out, "the first run was slow: --warmup 3"),
+    ("cold", first_stands_out, "the first run was slow: --warmup 3 (bench: --axis sampling.warmup=3)"),
     ("hot", throttled_samples, "the GPU was held down, let it cool"),
     ("busy", lambda row: row.busy, "other programs ran, close them"),
     ("noisy", _noisy, "the times scatter: --target 2%"),
