@@ -22,7 +22,8 @@ import os
 import re
 import reprlib
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 EXIT_OK = 0
@@ -125,6 +126,19 @@ class RankLost(GpuGraphError, RuntimeError):
 
 class GpuGraphWarning(UserWarning):
     """Advice that needs no action; the command line prints it as one line."""
+
+
+@contextlib.contextmanager
+def warnings_to(show: Callable[[str], object]) -> Iterator[None]:
+    """Have ``show`` take gpugraph's own warnings while the block runs; others stay as they are."""
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+
+        def show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            show(str(message)) if issubclass(category, GpuGraphWarning) else others(message, category, *place, **more)
+
+        warnings.showwarning = show_warning
+        yield
 
 
 class Regression(GpuGraphError):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -20,7 +21,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any
 
-from gpugraph.base.errors import DeviceUnavailable, GpuGraphError
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, GpuGraphWarning
 from gpugraph.base.host import ended_by, environment_with_package
 from gpugraph.base.quantities import in_seconds, in_units
 
@@ -66,7 +67,7 @@ class WorkerProcess(contextlib.AbstractContextManager["WorkerProcess"]):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C of the terminal is the parent's alone, and a kill reaches grandchildren
-            env={**environment_of_child(), **(variables or {})},
+            env={**environment_with_package(), "PYTHONUNBUFFERED": "1", **(variables or {})},
         )
         self._ended = False
         self._events: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
@@ -164,17 +165,9 @@ class WorkerProcess(contextlib.AbstractContextManager["WorkerProcess"]):
 
 def how_it_ended(code: int | None, lines: Sequence[str]) -> str:
     """Return in words how a process ended (a negative code is a signal), with the last line that it wrote."""
-    if code is not None and code < 0:
-        how = f"its process was {ended_by(-code)}"
-    else:
-        how = f"its process ended by itself with code {code}"
+    by = f"was {ended_by(-code)}" if code is not None and code < 0 else f"ended by itself with code {code}"
     said = next((line for line in reversed(lines) if line.strip()), "")
-    return f"{how}; the last it wrote: {said.strip()[:300]}" if said else how
-
-
-def environment_of_child() -> dict[str, str]:
-    """Return the environment of a worker: it finds the package where it was found here, and holds no output back."""
-    return {**environment_with_package(), "PYTHONUNBUFFERED": "1"}
+    return f"its process {by}; the last it wrote: {said.strip()[:300]}" if said else f"its process {by}"
 
 
 Found = Mapping[str, Any]
@@ -248,6 +241,8 @@ class GroupMeasurement:
             self.doing(self._at, self._what[self._at])
         elif kind == "decided":
             logging.getLogger("gpugraph").info("%s", event["what"])
+        elif kind == "warned":
+            warnings.warn(event["what"], GpuGraphWarning, stacklevel=2)
         elif kind == "finished":
             self._end(event["index"], {"record": event["record"]})
         elif kind == "already":

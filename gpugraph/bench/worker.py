@@ -10,7 +10,7 @@ request         answers
 ``devices``     one ``devices``: for each name its kind, description and memory, or why it cannot be used
 ``plan``        one ``planned``: the plan of a sweep, or the error that says why there is none
 ``describe``    one ``described``: what a user's own algorithm says of itself (``describe_plugin``)
-``measure``     ``current``, ``progress`` and ``decided`` as they come; ``identified`` or ``already`` for each cell,
+``measure``     ``current``, ``progress``, ``decided``, ``warned`` as they come; ``identified`` or ``already`` of each,
                 then ``opened``; ``finished`` with its record for each cell that got a sample in the seconds that
                 are left (``left_s``), beyond the fewest only within ``refine_s``; ``done`` at the end, or ``lost``
                 where a kernel took the GPU's context with it or foreign code wrote into the graph
@@ -32,11 +32,12 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any
 
-from gpugraph.base.errors import GpuGraphError
+from gpugraph.base.errors import GpuGraphError, GpuGraphWarning, warnings_to
 from gpugraph.base.host import end_with
 from gpugraph.bench.messages import DescribedDevice, cell_from, packed, unpacked
 from gpugraph.measure.cell import Cell
@@ -45,6 +46,7 @@ from gpugraph.problems import foreign
 from gpugraph.problems.algorithm import algorithm_from
 from gpugraph.problems.registry import command_of
 from gpugraph.records.json_text import json_text
+from gpugraph.records.record import Record
 
 if TYPE_CHECKING:
     from gpugraph.bench.plan import Plan
@@ -67,8 +69,9 @@ def main() -> None:
     worker = Worker(send)
     tell_decisions(send)
     try:
-        while True:
-            worker.serve(requests.get())
+        with warnings_to(lambda text: send("warned", what=text)):
+            while True:
+                worker.serve(requests.get())
     except _EndedError:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         atexit._run_exitfuncs()  # temporary folders go
@@ -149,8 +152,10 @@ class Worker:
             try:
                 self._measure(request)
             except Exception as error:  # a defect must reach the parent in words
+                from gpugraph.measure.assemble import outcome_of
+
                 traceback.print_exc()
-                outcome, message = _outcome_of(error)
+                outcome, message = outcome_of(error)
                 self._send("broken", outcome=outcome, message=message)
             self._send("done")
 
@@ -182,7 +187,7 @@ class Worker:
                 [cells[i] for i in places],
                 sampling,
                 progress=self._progress,
-                finished=lambda at, record: self._send("finished", index=places[at], record=record.data),
+                finished=lambda at, record: self._finished(places[at], record),
                 failed=lambda at, error: self._failed(places[at], cells[places[at]], error),
                 current=lambda at: self._send("current", index=places[at]),
                 earlier=earlier,
@@ -241,10 +246,16 @@ class Worker:
     def _progress(self, what: str) -> None:
         self._send("progress", what=what)
 
+    def _finished(self, index: int, record: Record) -> None:
+        for notice in record.notices:  # each is shown once
+            warnings.warn(f"{record.graph_name}: {notice}", GpuGraphWarning, stacklevel=2)
+        self._send("finished", index=index, record=record.data)
+
     def _failed(self, index: int, cell: Cell, error: BaseException) -> None:
-        if _outcome_of(error)[0] == "threw":  # a peer's errors name their outcome themselves, in a line that says all
+        record = self._session.failed_record(cell, error)
+        if record.outcome == "threw" and not hasattr(error, "outcome"):  # a peer's line says all
             traceback.print_exception(error)
-        self._send("finished", index=index, record=self._session.failed_record(cell, error).data)
+        self._send("finished", index=index, record=record.data)
 
 
 def _plan(sweep: Sweep, *how: Any) -> Plan | GpuGraphError:
@@ -257,12 +268,6 @@ def _plan(sweep: Sweep, *how: Any) -> Plan | GpuGraphError:
         return expand_sweep(sweep, *how)
     except GpuGraphError as error:
         return error
-
-
-def _outcome_of(error: BaseException) -> tuple[str, str]:
-    from gpugraph.measure.assemble import outcome_of
-
-    return outcome_of(error)
 
 
 def describe_device(name: str) -> DescribedDevice:

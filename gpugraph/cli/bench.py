@@ -245,9 +245,8 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
         left_out, hint = bench.plan.left_out, "; NAME@DEVICE takes another" if bench.sweep.ad_hoc else ""
         left = [f"left out, {n}: {why}{hint * (' not solve ' not in why)}" for why, n in left_out.most_common()]
         left += [f"{path}: a last line that was torn by a kill is cut off"] if store.cut else []
-        tell(left, quiet=quiet)
-        if keep:
-            tell([f"{counted(total, 'cell')} of '{title}' {'goes' if total == 1 else 'go'} to {path}"], quiet=quiet)
+        goes = f"{counted(total, 'cell')} of '{title}' {'goes' if total == 1 else 'go'} to {path}"
+        tell([*left, goes] if keep else left, quiet=quiet)
         from gpugraph.cli.live import watcher_for
 
         try:
@@ -259,10 +258,9 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
                 done = f"{there} of {counted(total, 'cell')} are in {path}"
                 tell([f"{done}; go on with: {_again(bench.sweep.name, path)}"])
             raise
-        if totals.resumed:
-            tell([f"finished before: {counted(totals.resumed, 'cell')}"], quiet=quiet)
-        if totals.again:
-            tell([f"{counted(totals.again, 'cell')} had too few samples: measured again"], quiet=quiet)
+        said = [f"finished before: {counted(totals.resumed, 'cell')}"] if totals.resumed else []
+        said += [f"{counted(totals.again, 'cell')} had too few samples: measured again"] if totals.again else []
+        tell(said, quiet=quiet)
         if bench.sweep.sampling.get("energy"):
             reasons = Counter(row.absent["energy"] for _, row in totals.records if row.ok and "energy" in row.absent)
             tell([f"energy not measured in {counted(n, 'cell')}: {why}" for why, n in reasons.items()], quiet=quiet)

@@ -7,12 +7,11 @@ import os
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from gpugraph.base.compression import codec_of_name
-from gpugraph.base.errors import GpuGraphWarning, InputError, in_short_words, installable_here, printable
+from gpugraph.base.errors import InputError, in_short_words, installable_here, printable, warnings_to
 from gpugraph.base.files import atomic_write, check_writable, ending_of
 from gpugraph.cli.process import Command
 from gpugraph.report.exporters import drawing
@@ -95,20 +94,9 @@ def log_decisions(verbose: bool) -> None:
     log.handlers = [Printed()] if verbose else []
 
 
-@contextlib.contextmanager
-def warnings_as_notices(*, quiet: bool = False) -> Iterator[None]:
+def warnings_as_notices(*, quiet: bool = False) -> contextlib.AbstractContextManager[None]:
     """Print gpugraph's own warnings as notices while the block runs; others stay as they are."""
-    with warnings.catch_warnings():
-        others = warnings.showwarning
-
-        def show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-            if issubclass(category, GpuGraphWarning):
-                tell([str(message)], quiet=quiet)
-            else:
-                others(message, category, *place, **more)
-
-        warnings.showwarning = show_warning
-        yield
+    return warnings_to(lambda text: tell([text], quiet=quiet))
 
 
 def show_written(path: str, content: str) -> None:

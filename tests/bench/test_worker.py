@@ -67,7 +67,7 @@ class Noted:
         return cell.algorithm
 
     def failed_record(self, cell: Cell, error: Exception) -> Any:
-        return SimpleNamespace(data={"algorithm": cell.algorithm, "message": str(error)})
+        return SimpleNamespace(outcome="threw", data={"algorithm": cell.algorithm, "message": str(error)})
 
     def measure(self, cells: list[Cell], sampling: object, *, failed: Any, **_: object) -> None:
         self.asked.append([(cell.graph, cell.algorithm) for cell in cells])

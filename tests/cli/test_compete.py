@@ -52,6 +52,22 @@ def test_a_run_of_one_algorithm_is_exported_too(tmp_path):
     assert (record["algorithm"], len(record["samples_s"]["kernel"])) == ("kruskal", 4)
 
 
+def test_a_comparison_and_a_bench_say_how_a_file_was_read_and_what_was_dropped_as_a_single_run_does(tmp_path):
+    file = tmp_path / "e.wel"
+    file.write_text("1 2 5\n2 3 4\n3 3 9\n1 2 3\n7 9 2\n")
+    for words in (
+        ("sssp", file, "--algo", "dijkstra,delta-stepping", "--source", 2, *FEW),
+        ("bench", file, "--algo", "dijkstra,delta-stepping", "--axis", "source=2", "--max-seconds", "0.1", "--save",
+         tmp_path / "r.jsonl"),
+    ):  # fmt: skip
+        said = succeed(*words).err
+        assert said.count("gpugraph: e: read as edge list: 5 lines; directed: ") == 1
+        assert said.count("; dropped 1 self loop; merged 1 parallel arc\n") == 1
+        assert said.count("taken as arcs; --undirected takes them as edges") == 1
+        assert said.count("gpugraph: source 2 is what the file calls 3; what it calls 2 is name:2") == 1
+    assert "read as" not in succeed(*words[:-1], tmp_path / "s.jsonl", "-q").err
+
+
 def test_sources_and_options_reach_every_algorithm_that_has_them():
     words = ("sssp", "grid:6x6", "--algo", "dijkstra,delta-stepping", "--source", "3", "--set", "delta=7", *FEW)
     found = json.loads(succeed(*words, "--format", "json").out)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.base.errors import InputError
+from gpugraph.base.errors import GpuGraphWarning, InputError
 from gpugraph.base.exact import exact_sum
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.ext.comparing.versions import version
@@ -46,6 +46,17 @@ def register(folder: Path, body: str, arguments: str = "{graph.egr}", **table: A
 
 def weight_of(graph: CSRGraph) -> Any:
     return exact_sum(graph.weights[reference_forest(graph)])
+
+
+def test_times_that_add_up_to_more_than_their_process_took_are_told_of(tmp_path: Path, recwarn: Any) -> None:
+    body = "import time; time.sleep(0.1); print('took 60')"
+    register(tmp_path, body)
+    with pytest.warns(GpuGraphWarning, match="peer:mine: the times .* is the unit in its table right"):
+        measured(zoo("random"), "peer:mine")
+    recwarn.clear()
+    register(tmp_path, body, unit="ms")
+    measured(zoo("random"), "peer:mine")
+    assert not [one for one in recwarn if one.category is GpuGraphWarning]
 
 
 def test_the_time_is_the_programs_own_and_the_weight_is_checked(tmp_path: Path) -> None:

@@ -93,7 +93,8 @@ def test_a_warning_says_what_is_wrong_with_the_samples_and_what_to_do():
     marks = {line.split()[0]: line.split()[-1] for line in page.splitlines() if " verified " in line}
     assert marks == {"noisy": "noisy", "late": "cold", "few": "few", "hot": "hot"}
     text = in_one_line(page)
-    assert "note few: too few samples, take more: -n or --max-seconds; cold: the first run was slow: --warmup 3 (" in text
+    assert "note few: too few samples, take more: -n or --max-seconds; cold: the first run was slow: " in text
+    assert " --warmup 3 (bench: --axis sampling.warmup=3); hot: " in text
     assert "hot: the GPU was held down, let it cool; noisy: the times scatter: --target 2%" in text
     assert len(page.split("\nnote  ")[1].splitlines()) <= 4
 

@@ -65,6 +65,9 @@ MATCHING_S = 10.0
 _SHORTEST_S, _LONGEST_S = 1e-12, 1e12
 """Seconds of the times that a program may print: of others no rate could be computed, or recorded."""
 
+_MOST_OF_WHOLE = 2.0
+"""A program's own times add up to no more than this multiple of the wall clock of its process."""
+
 MOST_FOUND = 1 << 20
 """Numbers that a pattern may find in one output: more than the times of the most runs that a table can ask for."""
 
@@ -349,6 +352,9 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         patterns = {what: one for what, one in (("time", peer.time), (figure.what, peer.answer)) if one is not None}
         captured = _captured(patterns, printed, label) if patterns else {}
         seconds = _own_seconds(peer, captured["time"], label) if "time" in captured else (printed.seconds,)
+        if sum(seconds) > _MOST_OF_WHOLE * printed.seconds:
+            what = "the times that it printed add up to far more than its process took: is the unit in its table right?"
+            warnings.warn(f"{label}: {what}", GpuGraphWarning, stacklevel=2)
         return seconds, tuple(dict.fromkeys(captured.get(figure.what, ())))
 
     def lengthen(state: _State, runs: int | None) -> None:

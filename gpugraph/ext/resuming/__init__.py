@@ -54,7 +54,8 @@ def lacks(record: Record, sampling: Sampling) -> bool:
 class Finished:
     """What a file of records says is finished; with ``retry`` only what went well.
 
-    What a budget has cut short is not, nor what lacks the energy or counters asked for now.  ``sampling`` are the settings for the cells to come.
+    What a budget has cut short is not, nor what lacks the energy or the counters asked for now.  ``sampling`` are the
+    settings for the cells to come.
 
     Attributes:
         by_id: the records of finished cells.
