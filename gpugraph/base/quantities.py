@@ -59,9 +59,9 @@ def parse_share(name: str, text: str, *, remedy: str = "give e.g. 0.02 or 2%") -
     return share
 
 
-def parse_target(name: str, text: str) -> float:
+def parse_target(name: str, text: str, **remedy: str) -> float:
     """Return the share of ``0.02`` or ``2%``; a bare number from 1 on is one of per cent: ``5`` is 0.05."""
-    share = parse_share(name, text)
+    share = parse_share(name, text, **remedy)
     return share / 100 if share >= 1 and "%" not in text else share
 
 

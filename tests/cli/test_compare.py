@@ -106,9 +106,17 @@ def test_a_line_that_is_no_record_is_named_and_the_others_are_read(files, words,
     assert "90 more lines are left out" in " ".join(succeed("report", "bad.jsonl").err.split())
 
 
+def test_a_threshold_without_a_sign_of_per_cent_is_read_as_a_target_is(files):
+    for given, shown in (("5", "5 %"), ("0.05", "5 %"), ("1", "1 %"), ("500%", "500 %")):
+        words = ("compare", files / "base.jsonl", files / "base.jsonl", "--threshold", given)
+        assert f"threshold {shown}" in " ".join(succeed(*words).out.split())
+
+
 def test_what_cannot_be_compared_is_refused(files):
     assert "nowhere.jsonl" in refuse(2, "compare", files / "nowhere.jsonl", files / "base.jsonl")
     assert "write 5% or 0.05" in refuse(2, "compare", files / "base.jsonl", files / "base.jsonl", "--threshold", "low")
+    for low in ("0", "-1"):
+        assert "no share above 0" in refuse(2, "history", files, "--threshold", low)
     write([mst_record(algorithm="other")], files / "other.jsonl")
     assert "no cell in common" in refuse(2, "compare", files / "base.jsonl", files / "other.jsonl")
 

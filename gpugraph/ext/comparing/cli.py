@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpugraph.base.errors import InputError, Regression
-from gpugraph.base.quantities import counted, parse_share
+from gpugraph.base.quantities import counted, parse_target
 from gpugraph.cli.options import command, export_option, named, reference_option
 from gpugraph.cli.output import show, show_lines, tell
 from gpugraph.report.terminal import indented, page_width, plain, table_width
@@ -26,7 +26,7 @@ _COMPARED = ("text", "json", "markdown")
     "--by", kind="way to compare", names=("run", *BY), default="run",
     help="Compare two runs of the same cells, or rank algorithms, devices or peers.",
 )  # fmt: skip
-@click.option("--threshold", metavar="SHARE", default="5%", show_default=True, help="Relevant change: 5% or 0.05.")
+@click.option("--threshold", metavar="SHARE", default="5%", show_default=True, help="Relevant change: 5%, 0.05 or 5.")
 @named("--format", "style", kind="output format", names=_COMPARED, default="text", help="Output format.")
 @reference_option
 @export_option
@@ -90,6 +90,14 @@ def _rank(
     export(records, exports, rankings, quiet=quiet)
 
 
+def _share(threshold: str) -> float:
+    """Return what ``--threshold`` means; a bare ``5`` is 5 %, as it is for ``--target``."""
+    share = parse_target("--threshold", threshold, remedy="write 5% or 0.05")
+    if not 0 < share < 100:
+        raise InputError(f"--threshold '{threshold}' is no share above 0", remedy="write 5% or 0.05")
+    return share
+
+
 def _compare_runs(base: str, new: str, threshold: str, style: str, *, quiet: bool) -> None:
     """Print how one run compares with another."""
     from gpugraph.ext.comparing.compare import compare as compare_rows
@@ -97,9 +105,7 @@ def _compare_runs(base: str, new: str, threshold: str, style: str, *, quiet: boo
     from gpugraph.records.json_text import json_text
     from gpugraph.records.record_file import read_records
 
-    share = parse_share("--threshold", threshold, remedy="write 5% or 0.05")
-    if not 0 < share < 100:
-        raise InputError(f"--threshold '{threshold}' is no share above 0", remedy="write 5% or 0.05")
+    share = _share(threshold)
     (first, notices), (second, more) = read_records([base]), read_records([new])
     tell([*notices, *more], quiet=quiet)
     comparison = compare_rows(first, second, threshold=share)
@@ -122,7 +128,7 @@ def _compare_runs(base: str, new: str, threshold: str, style: str, *, quiet: boo
 
 @command
 @click.argument("folder", metavar="FOLDER")
-@click.option("--threshold", metavar="SHARE", default="5%", show_default=True, help="Relevant change: 5% or 0.05.")
+@click.option("--threshold", metavar="SHARE", default="5%", show_default=True, help="Relevant change: 5%, 0.05 or 5.")
 def history(folder: str, threshold: str, quiet: bool) -> None:
     """Show how times changed over commits: FOLDER has a file of records for each.
 
@@ -134,7 +140,7 @@ def history(folder: str, threshold: str, quiet: bool) -> None:
     """
     from gpugraph.ext.comparing.history import check_steps, find_steps, history_lines, read_runs
 
-    share = parse_share("--threshold", threshold, remedy="write 5% or 0.05")
+    share = _share(threshold)
     runs, notices = read_runs(folder)
     tell(notices, quiet=quiet)
     steps = find_steps(runs, share)
