@@ -25,8 +25,15 @@ def test_the_first_run_becomes_the_base_a_slower_one_fails_and_an_equal_one_pass
     with pytest.raises(pytest.fail.Exception, match=r"slower, 1\.500 times the time"):
         measured(1.5).assert_no_regression(base)
     measured(1.5).assert_no_regression(base, threshold=0.9)
-    with pytest.raises(InputError, match="no cell in common"):
-        Bench().assert_no_regression(base)  # nothing was measured
+    for threshold in (5, "5%", 0.05):
+        with pytest.raises(pytest.fail.Exception, match=r"slower, 1\.500 times the time"):
+            measured(1.5).assert_no_regression(base, threshold=threshold)
+
+
+def test_where_nothing_was_measured_nothing_is_the_base_of_later_runs(tmp_path):
+    with pytest.raises(InputError, match=r"nothing was measured — call gpugraph_bench\(GRAPH\) first"):
+        Bench().assert_no_regression(tmp_path / "base.jsonl")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_fixture_measures_and_keeps_its_records():

@@ -27,22 +27,29 @@ class Bench:
         self.records += records
         return records
 
-    def assert_no_regression(self, base: str | os.PathLike[str], *, threshold: float = 0.05) -> None:
+    def assert_no_regression(self, base: str | os.PathLike[str], *, threshold: float | str = 0.05) -> None:
         """Fail the test if a cell is slower than in a file of records, by the rules of ``gpugraph compare``.
+
+        ``threshold`` is a share, 0.05 or ``"5%"``; 5 is 5 %.
 
         If there is no such file, what was measured becomes it, and the test is skipped.  Fails, too, where a cell of
         the file was not measured now.
         """
+        from gpugraph.base.errors import InputError
+        from gpugraph.base.quantities import parse_target
         from gpugraph.bench.store import append_record
         from gpugraph.ext.comparing.compare import compare
         from gpugraph.ext.comparing.comparison import describe_cell
         from gpugraph.records.record_file import read_records
 
+        if not self.records:
+            raise InputError("nothing was measured", remedy="call gpugraph_bench(GRAPH) first")
+        share = parse_target("threshold", str(threshold))
         if not Path(base).is_file():
             for record in self.records:
                 append_record(record, base)
             pytest.skip(f"{os.fspath(base)} is the base of later runs")
-        found = compare(read_records([os.fspath(base)])[0], self.records, threshold=threshold)
+        found = compare(read_records([os.fspath(base)])[0], self.records, threshold=share)
         lost = [f"{describe_cell(one.record)}: {one.reason}" for one in found.unpaired]
         bad = [
             f"{describe_cell(one.new)}: {one.verdict}, {one.claim.ratio or 0:.3f} times the time"
