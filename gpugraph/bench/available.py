@@ -15,6 +15,8 @@ from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.foreign import PEER, is_file
 from gpugraph.problems.registry import algorithms, algorithms_called
 
+NOT_HERE = "cannot be used here"
+
 
 @dataclass(frozen=True)
 class Way:
@@ -169,7 +171,7 @@ class Available:
     def _obstacle(self, name: str, problem: str, device: str, prepare: str, options: Iterable[str]) -> str | None:
         """Return why a cell cannot be, or None if it can."""
         if device not in self._kinds:
-            return f"device '{device}' cannot be used here"
+            return f"device '{device}' {NOT_HERE}"
         if name == "auto":
             return None
         kind = self._kinds[device]

@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any
 
-from gpugraph.base.errors import GpuGraphError, InputError, placed
-from gpugraph.bench.available import Available, Way
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, placed
+from gpugraph.bench.available import NOT_HERE, Available, Way
 from gpugraph.bench.axes import AXES, filled, meets, variables_in
 from gpugraph.bench.plan import Declared, Plan, Planned, described_algorithm
 from gpugraph.bench.sweep import Block, Sweep, Variant
@@ -59,9 +59,10 @@ def expand_sweep(
                 raise
             raise placed(error, where) from None
     if not plan.cells:
-        why = "; ".join(plan.left_out) or "an axis is empty"
-        what = f"no cell is left to run: {why}"
-        raise InputError(what, where=sweep.path, remedy="--list shows the cells that are left out")
+        if unusable and plan.left_out and all(why.endswith(NOT_HERE) for why in plan.left_out):
+            raise DeviceUnavailable(next(iter(unusable.values())))
+        what = f"no cell is left to run: {'; '.join(plan.left_out) or 'an axis is empty'}"
+        raise InputError(what, where=sweep.path, remedy="change the algorithms, devices or rules")
     plan.cells.sort(key=lambda p: (p.size.arcs, p.size.vertices, str(p.cell.graph), p.cell.problem))
     plan.cells.sort(key=lambda p: not os.path.isfile(str(p.cell.graph)))
     return plan

@@ -77,7 +77,7 @@ def size_of(graph: str, weights: str = "file") -> InputSize:
         graph = os.fspath(data_sets().local_csr(graph))
     if not os.path.isfile(graph):
         what = "there is no such file" if is_graph_file(graph) else "is neither a file nor a graph spec"
-        what = "is no plain file, whose size is known" if os.path.exists(graph) else what
+        what = "is no file that can be read again and again" if graph == "-" or os.path.exists(graph) else what
         raise InputError(what, where=graph, remedy="name a file or a spec such as rmat:20")
     if graph.endswith(".csr"):
         csr = load_file(graph, check=False)  # only mapped

@@ -338,6 +338,8 @@ WRONG = [
     ("[axes]\ngraph = 'path:{n}'\nn = '9..4'", "line 3, axes.n: '9..4' ends before it begins", "4..9"),
     ("[axes]\ngraph = 'paht:4'", "unknown graph family 'paht'", "did you mean 'path'?"),
     ("[axes]\ngraph = 'nowhere.gr'", "nowhere.gr: there is no such file", "spec"),
+    ("[axes]\ngraph = '/dev'", "/dev: is no file that can be read again and again", "spec"),
+    ("[axes]\ngraph = '-'", "-: is no file that can be read again and again", "spec"),
     ("[axes]\ngraph = 'path:4'\nproblem = 'msst'", "line 3, axes.problem: unknown problem 'msst'", "mst"),
     ("[axes]\ngraph = 'path:4'\nprepare = 'renumbr'", "line 3, axes.prepare: unknown preparation", "renumber"),
     ("[axes]\ngraph = 'path:4'\n[limits]\ntime = 'long'", "line 4, limits.time: 'long' is no length of time", "90s"),

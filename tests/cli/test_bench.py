@@ -267,6 +267,9 @@ def test_a_device_that_is_not_there_is_named(folder):
     write_sweep(folder, "kruskal")
     line = refuse(3, "bench", "--sweep", "t.toml", "--axis", "device=cuda:77")
     assert "cuda" in line.lower()
+    for words in (("bench", "path:4"), ("mst", "path:4")):
+        assert refuse(3, *words, "--algo", "filter-boruvka@cuda:77,boruvka-scan@cuda:77") == line
+    assert "change the algorithms, devices or rules" in refuse(2, "bench", "path:4", "--algo", "kruskal@emulated")
 
 
 SPIN = """
