@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gpugraph.base.errors import InputError
 from gpugraph.records import record_file
 from gpugraph.records.json_text import encodable, json_text
-from gpugraph.records.record_file import parse_record, read_record_file
+from gpugraph.records.record_file import parse_record, read_record_file, read_records
 from gpugraph.records.record_shape import shape_of
 from tests.hostile_records import COMMANDS, ended, feed, hostile_lines, whole
 from tests.report.canned import mst_record
@@ -109,6 +109,10 @@ def test_a_record_with_a_field_twice_is_none(again: bytes) -> None:
     line = REAL.read_bytes().split(b"\n")[0]
     with pytest.raises(ValueError, match="'schema' is given twice"):
         parse_record(b"{" + again + line[1:])
+
+
+def test_a_file_that_is_named_twice_is_read_once() -> None:
+    assert len(read_records([REAL, str(REAL)])[0]) == len(read_records([REAL])[0])
 
 
 @pytest.mark.parametrize("packed", [bytes, gzip.compress])
