@@ -209,7 +209,7 @@ def _measure(request: Request, name: str) -> None:
         algo,
         device=device,
         preparations=request.prepare,
-        options=parse_settings(request.settings),
+        options=parse_settings([setting.removeprefix(f"{algo}.") for setting in request.settings]),
         index_bits=int(request.index_bits) if request.index_bits else None,
         read=request.read,
         **request.cell,
@@ -270,7 +270,7 @@ def _import_numpy() -> None:
 _BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 
 
-def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
+def parse_settings(settings: Sequence[str]) -> dict[str, str]:
     """Return the parameters that ``--set NAME=VALUE`` gave; raise InputError without ``=`` or for a second value."""
     values: dict[str, str] = {}
     for setting in settings:

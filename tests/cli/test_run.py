@@ -235,6 +235,8 @@ def test_an_option_of_an_algorithm_says_what_set_says():
     given = [json.loads(succeed(*words, *how).out) for how in (("--switch-after", 2), ("--set", "switch-after=2"))]
     assert given[0]["parameters"] == given[1]["parameters"]
     assert given[0]["parameters"]["switch-after"] == 2
+    named = json.loads(succeed(*words, "--set", "boruvka-prim.switch-after=2").out)  # as a comparison takes it
+    assert named["parameters"] == given[0]["parameters"]
 
 
 def test_a_result_that_was_not_verified_has_no_rate_in_the_record_either():

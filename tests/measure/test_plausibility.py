@@ -123,6 +123,13 @@ def test_whatever_was_just_measured_is_believed(tmp_path: Path, words: tuple[Any
     assert findings(of_clean_commit(record), 10_000) == []
 
 
+@pytest.mark.parametrize("option", ["--source=random:2", "--source=name:3", "--device=cpu:0", "--reweight=hash:1..9"])
+def test_what_an_option_of_a_command_on_a_file_is_given_is_no_graph(measured: Record, option: str) -> None:
+    for words in ([option], option.split("=")):
+        command = ["python", "-m", "gpugraph", measured.problem, "e.wel", *words]
+        assert "solves" not in str(findings(changed(measured, "environment.command", command)))
+
+
 def test_a_repetition_with_a_target_is_the_fewest_samples(measured: Record) -> None:
     assert "repeat" in str(findings(changed(measured, "parameters.repeat", 2)))
     adaptive = changed(changed(measured, "sampling.target", 0.05), "sampling.min_samples", 2)

@@ -478,7 +478,8 @@ def _command(record: Record) -> Iterator[str]:
         named = {one.strip() for word in given.get(option, "auto").split(",") for one in re.split("[@:/*]", word)}
         if not record.algorithm.startswith("peer:") and not {value, "auto"} & named:
             yield f"its command has {option} {given[option]}, it is by {record.algorithm} on {record.device_kind}"
-    specs = {_plain(word) for word in words if is_spec(word)}
+    others = {given.get(option) for option in ("--device", "--reweight", "--source")}  # random:5 may be a graph, too
+    specs = {_plain(word) for word in words if is_spec(word) and word not in others}
     if name != record.problem or (specs and _plain(record.graph_source) not in specs):
         yield f"its command solves {name} on {', '.join(sorted(specs)) or 'a file'}, it {record.problem}"
 
