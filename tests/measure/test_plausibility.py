@@ -130,6 +130,14 @@ def test_what_an_option_of_a_command_on_a_file_is_given_is_no_graph(measured: Re
         assert "solves" not in str(findings(changed(measured, "environment.command", command)))
 
 
+def test_the_run_for_phases_may_take_as_long_as_the_slowest_sample_on_a_busy_processor(measured: Record) -> None:
+    slow_s = 10 * max(measured.samples) + 1e-2
+    slow = changed(measured, "kernel_phases_run_s", slow_s)
+    assert "the run for its phases took" in str(findings(slow))
+    samples = [*measured.samples[:-1], slow_s]
+    assert "the run for its phases took" not in str(findings(changed(slow, "samples_s.kernel", samples)))
+
+
 def test_a_repetition_with_a_target_is_the_fewest_samples(measured: Record) -> None:
     assert "repeat" in str(findings(changed(measured, "parameters.repeat", 2)))
     adaptive = changed(changed(measured, "sampling.target", 0.05), "sampling.min_samples", 2)
