@@ -114,7 +114,7 @@ class BadLine:
 
     def error(self) -> InputError:
         """Return it as the error that ends a command."""
-        remedy = "take the line out, the others can be read"
+        remedy = f"take the line out, or {REMEDY}"
         return InputError(f"is no record: {self.why}", where=f"{self.file} line {self.line}", remedy=remedy)
 
 

@@ -43,6 +43,13 @@ def test_real_records_make_every_kind_of_report(tmp_path):
     assert (tmp_path / "r.html.gz").read_bytes()[:2] == b"\x1f\x8b"
 
 
+def test_a_file_that_has_no_record_is_not_called_one_with_a_bad_line(tmp_path):
+    for name in ("r.csv", "r.json"):
+        succeed("report", REAL, "-o", tmp_path / name)
+        line = refuse(2, "report", tmp_path / name)
+        assert line.endswith("— take the line out, or give a file that --save or `gpugraph bench` wrote")
+
+
 def test_csv_and_markdown_have_a_line_for_every_cell_failed_ones_too(results):
     rows = list(csv.DictReader(io.StringIO(succeed("report", results, "--format", "csv").out)))
     assert len(rows) == len(sweep())
