@@ -132,6 +132,7 @@ class GpuGraphWarning(UserWarning):
 def warnings_to(show: Callable[[str], object]) -> Iterator[None]:
     """Have ``show`` take gpugraph's own warnings while the block runs; others stay as they are."""
     with warnings.catch_warnings():
+        warnings.simplefilter("default", GpuGraphWarning)  # python -W error makes no notice a defect
         others = warnings.showwarning
 
         def show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:

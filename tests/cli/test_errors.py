@@ -354,6 +354,14 @@ def test_warnings_of_gpugraphs_own_are_notices_and_others_stay(capsys, quiet):
     assert capsys.readouterr().err == ("" if quiet else "gpugraph: no room there\n")
 
 
+def test_a_notice_is_no_defect_where_python_makes_warnings_errors(capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with warnings_as_notices():
+            warnings.warn("no room", GpuGraphWarning, stacklevel=1)
+    assert capsys.readouterr().err == "gpugraph: no room\n"
+
+
 def test_a_very_long_argument_is_shortened_in_the_error():
     assert len(refuse(2, "mst", "x" * 100_000)) < 2000
 
