@@ -164,7 +164,7 @@ def test_verify_needs_a_file_that_is_there():
 
 def test_advice_on_a_folder_does_not_say_that_it_is_not_there(tmp_path):
     (tmp_path / "a.gr").mkdir()
-    assert "is no plain file, whose size is known" in refuse(2, "info", "--advise", tmp_path / "a.gr")
+    assert "is no file that can be read again and again" in refuse(2, "info", "--advise", tmp_path / "a.gr")
 
 
 def test_ids_that_no_edge_meets_are_vertices_on_request(tmp_path):

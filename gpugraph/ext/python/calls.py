@@ -288,8 +288,13 @@ def scan(
     those of ``mst``.
     """
     expect(bool, exclusive=exclusive)
+    import numpy as np
+
     from gpugraph.ext.scan.array import with_kind
 
+    for name, given in (("elements", values), ("heads", heads)):
+        if np.ma.is_masked(given):
+            raise InputError(f"the {name} are masked in part", remedy="fill or drop what is masked")
     array = with_kind(values, exclusive=exclusive, heads=heads)
     record = _solve("scan", array, algo, device, verify, options, time)
     scanned: Scanned = record.result

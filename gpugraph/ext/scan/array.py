@@ -228,7 +228,6 @@ def open_array(source: object) -> ArrayInput:
     if isinstance(source, ArrayInput):
         return source
     if isinstance(source, np.ndarray):
-        _refuse_masked("elements", source)
         return ArrayInput(_checked(source, "array"))
     if not isinstance(source, str | os.PathLike):
         what = f"a {type(source).__name__} is not an array"
@@ -260,7 +259,6 @@ def with_kind(source: object, *, exclusive: bool = False, heads: object = None) 
     if exclusive:
         array = replace(array, exclusive=True)
     if heads is not None:
-        _refuse_masked("heads", heads)
         try:
             heads = np.asarray(heads)
         except Exception as error:  # unequal lists, or an array of another library's that lies on a device
@@ -335,11 +333,6 @@ def _load(path: str, *, mapped: bool = False) -> NDArray[Any]:
         values.close()
         raise InputError("holds several arrays", where=path, remedy="save the one to be scanned with numpy.save")
     return values.ravel() if mapped else _checked(values, path)
-
-
-def _refuse_masked(what: str, values: object) -> None:
-    if np.ma.is_masked(values):
-        raise InputError(f"the {what} are masked in part", remedy="fill or drop what is masked")
 
 
 def _checked(values: NDArray[Any], where: str) -> NDArray[Any]:
