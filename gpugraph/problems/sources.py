@@ -36,7 +36,7 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
         raise InputError("the graph has no vertex to start from", where=graph.name, remedy="give another graph")
     source = parameters.get("source")
     if graph.vertex_names is None:
-        if isinstance(source, SourceList):
+        if isinstance(source, SourceList) and source:
             return [vertex for one in source for vertex in resolve_sources(graph, {**parameters, "source": one})]
         if (number := as_integer(source)) is not None:
             return [by_number(graph, number)]

@@ -42,6 +42,8 @@ def named_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
     if (vertex := by_node(graph, source)) is not None:
         return [vertex]
     if isinstance(source, SourceList):
+        if not source:
+            raise InputError("no source is named", where=graph.name, remedy=f"give one of: {', '.join(_FORMS)}")
         return [vertex for one in source for vertex in named_sources(graph, {**parameters, "source": one})]
     if (number := as_integer(source)) is not None:
         if _has_nodes(graph):

@@ -20,7 +20,7 @@ def _arranged(options: dict[str, Any]) -> dict[str, Any]:
             raise InputError("both --source and --sources are given", remedy="give one of them")
         text = sources.strip()
         parts = [part.strip() for part in text.split(",") if part.strip()]
-        options["source"] = f"random:{text}" if text.isdecimal() else text if len(parts) < 2 else SourceList(parts)
+        options["source"] = f"random:{text}" if text.isdecimal() else text if len(parts) == 1 else SourceList(parts)
     if batch:
         if options["algos"] not in ((), (BATCHED,)):
             raise InputError("--batch is an algorithm of its own", remedy=f"leave out --algo, or name {BATCHED}")
