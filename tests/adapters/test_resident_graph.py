@@ -231,6 +231,17 @@ def test_no_path_and_no_vertex_are_said():
         g.mst()
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_node_that_is_called_like_a_number_of_a_vertex_is_not_taken_for_another(device):
+    G = nx.Graph()
+    G.add_weighted_edges_from([("a", "b", 1), ("b", "index:0", 2), ("index:0", "index:1", 10), ("index:1", "z", 1)])
+    nodes = sorted(G) * 2
+    with gpugraph.on(G, device) as g:
+        assert g.path("a", "b") == (1, ["a", "b"])
+        assert g.path("b", "z") == (13, ["b", "index:0", "index:1", "z"])
+        assert [g.graph.vertex_names[one.source] for one in g.sssp(nodes)] == nodes
+
+
 def test_a_vertex_that_is_missing_is_not_the_one_of_greatest_degree():
     masked = np.ma.array([0, 1], mask=[False, True])
     with gpugraph.on(zoo("triangle"), "cpu") as g:

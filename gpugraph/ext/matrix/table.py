@@ -15,6 +15,7 @@ from gpugraph.base.clock import NullClock
 from gpugraph.ext.matrix.check import certify_within
 from gpugraph.ext.matrix.files import Vertices
 from gpugraph.ext.python.resident_graph import ResidentGraph
+from gpugraph.ext.python.sources import Vertices as VertexNumbers
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import read_words, refuse_wrapped
@@ -52,7 +53,7 @@ def _on_gpu(held: ResidentGraph, starts: Vertices, ends: Vertices, progress: Pro
     step, parts = max(_LEAST_BLOCK, _WORDS_AT_ONCE // held.graph.vertices), []
     for first in range(0, len(starts), step):
         progress("searching", first / len(starts))
-        block = [f"index:{vertex}" for vertex in starts[first : first + step].tolist()]
+        block = VertexNumbers(starts[first : first + step].tolist())
         parts.append(held.sssp(sources=block, verify="all").raw[:, ends])
     return np.concatenate(parts), 0
 

@@ -31,7 +31,7 @@ from gpugraph.ext.python import call_profile
 from gpugraph.ext.python.certified import Firsts, certify_search, check_way
 from gpugraph.ext.python.inputs import input_positions, opened
 from gpugraph.ext.python.searches import Rows, plain_cutoff, search
-from gpugraph.ext.python.sources import is_several, one_of, refuse_missing, source_list
+from gpugraph.ext.python.sources import Vertices, is_several, one_of, refuse_missing, source_list
 from gpugraph.ext.python.terms import in_python_terms
 from gpugraph.graph.convertible import Shown
 from gpugraph.graph.csr import CSRGraph
@@ -276,9 +276,8 @@ class ResidentGraph(Shown):
             refuse_missing(*source)
         vertices = [vertex for one in (source if many else [source]) for vertex in self._vertices(one)]
         if len(vertices) >= _TOGETHER and self.device.kind != "cpu" and algo == "auto" and not (limited or on_device):
-            several = [f"index:{vertex}" for vertex in vertices]
             with suppress(OutOfMemory):  # one by one they take less
-                return list(self._matrix(several, None, None, predecessors, algo, way, options))
+                return list(self._matrix(Vertices(vertices), None, None, predecessors, algo, way, options))
         if limited and self.device.kind == "cpu" and algo == "auto" and not options:
             found = [self._until(vertex, goal, cutoff) for vertex in vertices]
             kind: object = "search"
@@ -485,7 +484,10 @@ class ResidentGraph(Shown):
         options: dict[str, object],
     ) -> DistanceMatrix:
         """Return the distances from several sources, block by block where their distances fill the device."""
-        vertices = resolve_sources(self.graph, {"source": source_list(sources)})
+        if isinstance(sources, Vertices):
+            vertices = list(sources)
+        else:
+            vertices = resolve_sources(self.graph, {"source": source_list(sources)})
         ready = self._prepared("sssp", BATCHED if algo == "auto" else algo, options)
         with call_profile.call("sssp", self.device.kind):
             if ready.algorithm.batched:
@@ -551,7 +553,10 @@ class ResidentGraph(Shown):
             if not reached[goal]:
                 return None
             return found.distance[goal].astype(dtype).item(), found.path_to(goal)
-        paths = self._with_predecessors(cast(Distances, self.sssp(f"index:{start}", target=f"index:{goal}")))
+        ready = self._prepared("sssp", "auto", {})
+        distances: Distances = self._distances(ready, start, goal)
+        self._certify(ready, self.verify, distances, goal)
+        paths = self._with_predecessors(distances)
         assert paths.predecessor is not None
         if not paths.reached[goal]:
             return None

@@ -9,6 +9,12 @@ from gpugraph.problems import SourceList
 from gpugraph.problems.sources import ALL, SOURCE_FILES
 
 
+class Vertices(SourceList):
+    """Sources by their numbers: a node may be called ``"index:17"``, too."""
+
+    __slots__ = ()
+
+
 def source_list(sources: object) -> SourceList | str:
     """Return a list or an array of sources, ``"all"`` or ``"random:K"`` as a source; raise InputError for others."""
     if isinstance(sources, str):
