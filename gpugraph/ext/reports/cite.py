@@ -143,27 +143,36 @@ def explain(name: str, quiet: bool) -> None:
     show_lines(lines)
 
 
+_DRIVER = r"\.(cpu|gpu)_|distributed|frontier_|streamed_edges"
+"""Modules that drive an algorithm, and mark its phases, by their names."""
+
+
 def explanation(algorithm: Algorithm) -> Mapping[str, str]:
     """Return the parts of an explanation: title → text; those that are unknown are left out."""
     from gpugraph.devices.kernel_file import KernelFile
     from gpugraph.measure.provenance import modules_of
 
     own = sorted(modules_of(algorithm.run) | modules_of(algorithm.prepare))
-    drivers = [sys.modules[name] for name in own if re.search(r"\.(cpu|gpu)_|distributed|frontier_", name)]
+    drivers = [sys.modules[name] for name in own if re.search(_DRIVER, name)]
     sources = [Path(module.__file__) for module in drivers if module.__file__]
-    named = [one.name for module in drivers for one in vars(module).values() if isinstance(one, KernelFile)]
-    kernels = [resource_dir("cuda_kernels") / name for name in dict.fromkeys(named)]
+    files = [one for module in drivers for one in vars(module).values() if isinstance(one, KernelFile)]
+    kernels = [resource_dir("cuda_kernels") / name for name in dict.fromkeys(file.name for file in files)]
     texts = [
         *(inspect.getdoc(module) or "" for module in drivers),
         *(_first_comment(path) for path in kernels if path.is_file()),
     ]
-    steps = list(dict.fromkeys(re.findall(r'\bphase\("(\w+)"', "".join(path.read_text("utf-8") for path in sources))))
+    code = "".join(path.read_text("utf-8") for path in sources)
+    marked = re.findall(r'\b(?:phase\(|add_beside\(\w+, )"(\w+)"', code)
+    marked += re.findall(r'"(\w+)"', " ".join(re.findall(r"\badd_phases\(\w+, \(([^)]*)\)", code)))
+    listed = [name for module in drivers for name in vars(module).get("_PHASES", ())]
+    timed = [name for file in files if "FILE.phases" in code for name in file.phases if name != "end"]
+    steps = list(dict.fromkeys([*marked, *listed, *timed]))
     read = [[_field(entry, name) for name in ("author", "year", "title")] for entry in papers(algorithm.authors)]
     of = [f"{authors}, {year}: {title}" for authors, year, title in read]
     parts = {
         "in short": algorithm.summary,
         "how": " ".join(_first_paragraph(text) for text in texts if text),
-        "phases": ", ".join(steps) or "none is timed apart",
+        "phases": ", ".join(steps),
         "source": ", ".join(map(str, [*sources, *kernels])),
         "papers": re.sub(r"[{}$\\]", "", "; ".join(of)) or f"{algorithm.authors}, {algorithm.year}",
         "see": f"{algorithm.section}",
