@@ -24,6 +24,7 @@ def test_the_list_is_a_table_in_markdown() -> None:
     lines = succeed("algos", "--peers", "--format", "markdown", "--problem", "mst").out.splitlines()
     assert len(lines) == 2 + sum("mst" in peer.adapters for peer in LIBRARIES.values())
     assert all(line.startswith("| ") for line in lines)
+    assert "connected_components" not in "".join(lines), "what is called for another problem"
 
 
 def test_listing_imports_no_library() -> None:

@@ -53,4 +53,6 @@ def describe_peers(problem: str | None = None) -> list[dict[str, Any]]:
     found = [library.describe() for library in LIBRARIES.values()]
     found += [plugged("peers", name, Peer).describe() for name in sorted(offered("peers") - LIBRARIES.keys())]
     found += [command.describe() for command in _COMMANDS.values()]
-    return [peer for peer in found if problem in (None, *peer["problems"])]
+    if problem is None:
+        return found
+    return [{**peer, "problems": [problem]} for peer in found if problem in peer["problems"]]
