@@ -53,7 +53,8 @@ def bench(
     It runs in this process, which a crash ends; the command ``gpugraph bench`` has workers and limits.
 
     Args:
-        graphs: an argument of ``gpugraph.load``, or a list of them; for ``"scan"`` of ``gpugraph.scan``.
+        graphs: an argument of ``gpugraph.load``, or a list of them; for ``"scan"`` of ``gpugraph.scan``.  A list of
+            edges goes to ``gpugraph.from_edges`` first.
         problem: ``"mst"``, ``"sssp"``, ``"components"`` or ``"scan"``.
         algo: names from ``gpugraph algos``, or ``"./file.py:driver"``, in a list or with commas between; ``NAME@cpu``
             runs on that device.

@@ -248,8 +248,7 @@ class ResidentGraph(Shown):
                 not together with ``target`` or ``cutoff``.
             on_device: return the device's own array instead of ``Distances``: (n,) distances in float64, or float32
                 if summed in that, infinite where not reached, or words of 32 or 64 bits, of which the largest means
-                that.  The caller's to keep.
-                Not of several ``sources``.
+                that.  The caller's to keep.  Not of several ``sources``.
             options: of the algorithm; ``sums="float32"`` rounds sums of float32 weights to float32.
 
         Raises:
@@ -514,7 +513,9 @@ class ResidentGraph(Shown):
         own = algorithm.resident and not (algorithm.ranks or algorithm.foreign) and hasattr(handle, "dtype")
         if not own or (algorithm.problem == "sssp" and not real and handle.dtype.itemsize == 8):
             answer = algorithm.finish(ready.state, algorithm.fetch(ready.state, handle), *query)
-            return self.device.upload(getattr(answer, _ARRAYS[algorithm.problem]))
+            sent = self.device.upload(getattr(answer, _ARRAYS[algorithm.problem]))
+            self.device.synchronize()
+            return sent
         if algorithm.problem == "mst":
             handle = handle[: int(self.device.read(ready.state.forest_edges))]
         kept = self.device.empty(handle.shape, handle.dtype)  # the next call writes over the algorithm's own
