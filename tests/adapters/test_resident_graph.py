@@ -242,6 +242,16 @@ def test_a_node_that_is_called_like_a_number_of_a_vertex_is_not_taken_for_anothe
         assert [g.graph.vertex_names[one.source] for one in g.sssp(nodes)] == nodes
 
 
+def test_several_sources_are_not_the_node_that_is_a_tuple_of_them():
+    G = nx.Graph()
+    G.add_weighted_edges_from([("a", "b", 1), ("b", ("a", "b"), 5), (("a",), "a", 3)])
+    for sources in (["a", "b"], ["a"], [("a", "b"), ("a",)]):
+        with gpugraph.on(G, "cpu") as g:
+            found = g.sssp(sources=sources)
+            assert [g.graph.vertex_names[one] for one in found.sources] == sources
+        assert gpugraph.sssp(G, sources=sources, device="cpu") == found
+
+
 def test_a_vertex_that_is_missing_is_not_the_one_of_greatest_degree():
     masked = np.ma.array([0, 1], mask=[False, True])
     with gpugraph.on(zoo("triangle"), "cpu") as g:

@@ -39,12 +39,12 @@ _FORMS = (
 def named_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
     """Return the source vertices that ``parameters["source"]`` asks for; see ``problems/sources.py``."""
     source = parameters.get("source")
-    if (vertex := by_node(graph, source)) is not None:
-        return [vertex]
-    if isinstance(source, SourceList):
+    if isinstance(source, SourceList):  # equal to a tuple of the same, which may be a node
         if not source:
             raise InputError("no source is named", where=graph.name, remedy=f"give one of: {', '.join(_FORMS)}")
         return [vertex for one in source for vertex in named_sources(graph, {**parameters, "source": one})]
+    if (vertex := by_node(graph, source)) is not None:
+        return [vertex]
     if (number := as_integer(source)) is not None:
         if _has_nodes(graph):
             remedy = "name:ID is the node printed so, index:N the vertex of that number"
