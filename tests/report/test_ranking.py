@@ -113,6 +113,8 @@ def test_whether_the_target_was_reached_is_said_with_the_reason():
     text = in_one_line(shown(reached, missed, sampled("worse", 0.8e-3, 1.2e-3, "time")))
     assert "target ± 2 % not reached by 2 of 3 rows; give more time: --max-seconds" in text
     assert "target" not in shown(good, row("other", 2))
+    unverified = type(good).of({**missed.data, "verification": {"status": "skipped"}})
+    assert "target ± 2 % not reached by bad; " in in_one_line(shown(reached, unverified)), "its time is in the table"
 
 
 def test_differences_of_a_few_per_cent_in_one_process_are_not_to_be_relied_on():

@@ -279,7 +279,8 @@ _LATE = {"budget": "--budget", "time": "--max-seconds"}
 
 def target_reached(named: Named) -> str:
     """Return whether each record's median is known as well as was asked for; nothing where nothing was asked."""
-    asked = [row for row in named.ranking.rows if row.shape.sampling.target]
+    timed = [row for row in named.ranking.records if row.ok and row.device_kind != "emulated"]
+    asked = [row for row in timed if row.shape.sampling.target]
     if not asked:
         return ""
     missed = [
