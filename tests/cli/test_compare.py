@@ -115,6 +115,8 @@ def test_a_threshold_without_a_sign_of_per_cent_is_read_as_a_target_is(files):
 def test_what_cannot_be_compared_is_refused(files):
     assert "nowhere.jsonl" in refuse(2, "compare", files / "nowhere.jsonl", files / "base.jsonl")
     assert "write 5% or 0.05" in refuse(2, "compare", files / "base.jsonl", files / "base.jsonl", "--threshold", "low")
+    words = ("compare", files / "base.jsonl", "--by", "algorithm", "--threshold", "3%")
+    assert "--threshold is for two runs" in refuse(2, *words)
     for low in ("0", "-1"):
         assert "no share above 0" in refuse(2, "history", files, "--threshold", low)
     write([mst_record(algorithm="other")], files / "other.jsonl")

@@ -55,6 +55,8 @@ def compare(
 
     check_exports(exports)
     if by != "run":
+        if click.get_current_context().get_parameter_source("threshold") is click.core.ParameterSource.COMMANDLINE:
+            raise InputError("--threshold is for two runs, BASE and NEW", remedy="leave it out, or leave out --by")
         records, notices = read_records(files)
         tell(notices, quiet=quiet)
         _rank(records, by, style, reference, exports, quiet=quiet)
