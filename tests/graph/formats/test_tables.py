@@ -374,3 +374,12 @@ def test_one_more_column_that_has_only_words_is_no_weight(tmp_path: Path) -> Non
 def test_vertices_called_u_or_v1_are_no_names_of_columns(tmp_path: Path, text: str, edges: list[Any]) -> None:
     for name, separator in (("a.ncol", " "), ("a.csv", ",")):
         assert named(load(tmp_path, name, text.replace(" ", separator), directed=True)) == edges
+
+
+def test_names_of_columns_may_hold_line_ends(tmp_path: Path) -> None:
+    text = 'source,target,"weight\n(km)"\n1,2,3\n2,3,4\n'
+    assert named(load(tmp_path, "a.csv", text, directed=True)) == [(1, 2, 3), (2, 3, 4)]
+    text = 'source,target,5" pipes\n1,2,3\n2,3,4\n'
+    assert named(load(tmp_path, "a.csv", text, directed=True)) == [(1, 2, 3), (2, 3, 4)]
+    text = '"from\nhere",to,km\n"#a",b,3\nb,c,4\n'
+    assert named(load(tmp_path, "a.csv", text, directed=True)) == [("#a", "b", 3), ("b", "c", 4)]

@@ -37,6 +37,8 @@ _KIND = re.compile(
 )
 """A comment that is, or begins with, the kind of the graph, or says of it yes or no."""
 _SEPARATOR = re.compile(r'"?sep=(.)"?\s*')
+_OPEN = re.compile(r'(?:^|[\t;,|])\s*"')
+"""A field in quotes that goes on in the next line."""
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?:inf|infinity|nan)", re.ASCII | re.IGNORECASE)
 
 
@@ -208,7 +210,7 @@ def _look(source: Source, size: int) -> ListHead:
     if not delimiter:
         begun = next((i for i, (_, line) in enumerate(lines) if line.strip(" \t\r,;")[:1] not in ("", "#", "%")), 0)
         first = lines[begun][1]
-        while first.count('"') % 2 and begun + 1 < len(lines):  # a field in quotes may hold line ends
+        while _OPEN.search(re.sub(r'"[^"]*"', "", first)) and begun + 1 < len(lines):
             begun += 1
             first += lines[begun][1]
         bare = re.sub(r'"[^"]*"', "", first)
@@ -224,8 +226,8 @@ def _look(source: Source, size: int) -> ListHead:
     titles: tuple[str, ...] = ()
     if rows and _is_titles(source, rows[0], rows[1:], delimiter, numbers[0]):
         titles, rows = tuple(rows[0]), rows[1:]
-        behind, numbers = numbers[0], numbers[1:]
-        top = next(line for number, line in lines if number == behind)
+        top = lines[numbers[0] - 1][1]
+        behind, numbers = _end_of_row(lines, numbers[0], delimiter), numbers[1:]
         shifted = bool(rows) and all(len(row) == len(titles) + 1 for row in rows)
         shifted = shifted and (len(rows) > 1 or top.lstrip()[:1] == '"')
         if shifted and _counts(rows, 0):  # R's write.table, which leaves the rows' names untitled
@@ -242,6 +244,14 @@ def _look(source: Source, size: int) -> ListHead:
     elif titles:
         commented = _row_in_a_comment(lines[behind:], delimiter, len(titles))
     return ListHead(delimiter, titles, behind, rows, next(iter(numbers), behind + 1), whole, quoted, named, commented)
+
+
+def _end_of_row(lines: list[tuple[int, str]], line: int, delimiter: str) -> int:
+    """Return the last line of the row that begins in one: quotes may hold line ends."""
+    texts = (text.replace("\r", "") + "\n" for _, text in lines[line - 1 :])
+    reader = csv.reader(texts, delimiter=delimiter, skipinitialspace=True)
+    next(reader)
+    return line + reader.line_num - 1
 
 
 def _above_a_named_row(lines: list[tuple[int, str]], first: int, delimiter: str, width: int) -> tuple[int, int]:
