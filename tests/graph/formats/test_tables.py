@@ -344,6 +344,8 @@ def test_a_row_whose_first_name_begins_with_a_hash_is_one_above_the_others_too(t
     assert named(graph) == [("#h", "b", 3), ("#i", "b", 4), ("a", "b", 2)]
     assert "line 1 has as many fields as a row, and is taken for a comment, as others like it" in graph.notes
     assert named(load(tmp_path, "a.csv", "#who,whom,weight\na,b,2\n")) == [("a", "b", 2)]
+    (tmp_path / "a.csv").write_bytes(b"#h\ri,b,3\r\na,b,2\r\n")
+    assert named(gpugraph.load(tmp_path / "a.csv")) == [("#h↵i", "b", 3), ("a", "b", 2)]
 
 
 def test_a_first_field_in_quotes_may_hold_a_line_end(tmp_path: Path) -> None:

@@ -260,7 +260,7 @@ def _above_a_named_row(lines: list[tuple[int, str]], first: int, delimiter: str,
     Without a weight such a line may as well have the names of columns: it is a comment, whose number is returned.
     """
     above = [(at, line) for at, line in lines if at < first and line.lstrip()[:1] in ("#", "%")]
-    above = [(at, line.rstrip("\r")) for at, line in above if is_named(line, delimiter, width)]
+    above = [(at, line.replace("\r", "")) for at, line in above if is_named(line, delimiter, width)]
     rows = csv.reader([line for _, line in above], delimiter=delimiter, skipinitialspace=True)
     weighed = [at for (at, _), row in zip(above, rows, strict=False) if len(row) > 2 and is_number(row[2].strip())]
     doubtful = [at for at, _ in above if at < min(weighed, default=first)]
