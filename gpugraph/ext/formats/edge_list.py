@@ -110,7 +110,7 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
         raise no_edges(source, bool(top.titles))
     plain = source.extension in _PLAIN or (width == 3 and source.extension == ".wel")
     plain = plain or on_top or counted is not None or vertices not in (None, columns.first[0])
-    if not plain and _looks_counted(columns, data[0][1]):
+    if columns.count and not plain and _looks_counted(columns, data[0][1]):
         first = shown(b" ".join(data[0][1]))
         n, others = columns.first[0], columns.count - 1
         if width == 3:

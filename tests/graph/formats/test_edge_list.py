@@ -296,3 +296,8 @@ def test_a_given_number_of_vertices_hides_nothing_that_the_file_says(tmp_path: P
         load_text(tmp_path, "c.txt", "% bip weighted\n1 1 5\n2 2 6\n", **four)
     short = load_text(tmp_path, "d.txt", "# Nodes: 5 Edges: 7\n0 1\n1 2\n", **four)
     assert "the comment on top gives 7 edges, the file lists 2" in short.notes
+
+
+def test_a_list_without_an_edge_may_have_no_vertex(tmp_path: Path) -> None:
+    for vertices in (0, 3):
+        assert load_text(tmp_path, "a.txt", "# nothing\n", vertices=vertices).vertices == vertices
