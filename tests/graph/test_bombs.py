@@ -106,11 +106,11 @@ def test_a_record_is_no_line_of_a_hundred_megabytes(tmp_path: Path) -> None:
     assert f"{file} line 2: is no record" in _refused("report", file)
 
 
-def test_a_line_of_holes_ends_where_no_line_ends(tmp_path: Path) -> None:
+def test_a_line_of_holes_is_no_text(tmp_path: Path) -> None:
     with open(tmp_path / "z.wel", "wb") as file:
         file.write(b"1 2 3\n1 2 ")
         file.truncate(1 << 28)
-    assert "has a line of more than" in _refused("info", tmp_path / "z.wel")
+    assert "line 2: holds a zero byte" in _refused("info", tmp_path / "z.wel")
 
 
 def test_a_hole_is_no_record_no_result_and_no_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
