@@ -189,13 +189,13 @@ def _ids(source: Source, said: _Said) -> NDArray[np.int64]:
         numbers = []
         for number, line in data_lines([(first, block)], b"#"):
             try:
-                numbers.append(integer(words_of(line)[0], "vertex id"))  # what follows is the vertex' properties
+                one = integer(words_of(line)[0], "vertex id")  # what follows is the vertex' properties
             except ValueError as error:
                 raise source.error(str(error), "mend that line", line=number) from None
-        for number in (one for one in numbers if not 0 <= one < 2**63):
-            is_low = number < 0
-            what = f"a negative vertex id: {number}" if is_low else f"the vertex id {number} needs more than 63 bits"
-            raise source.error(what, "renumber them", line=_lines_of(source, number)[0])
+            if not 0 <= one < 2**63:
+                what = f"a negative vertex id: {one}" if one < 0 else f"the vertex id {one} needs more than 63 bits"
+                raise source.error(what, "renumber them", line=number)
+            numbers.append(one)
         parts.append(np.array(numbers, np.int64))
         source.require(16 * sum(map(len, parts)))
     ids = np.concatenate(parts) if parts else np.zeros(0, np.int64)
