@@ -112,6 +112,8 @@ def parse_options(algorithm: Algorithm, given: Mapping[str, object], sums: str |
     known = {option.name: option for option in algorithm.options}
     values = {name: option.default for name, option in known.items()}
     if sums is not None and "sums" in known:
+        if given.get("sums", sums) != sums:
+            raise InputError(f"sums are to be in {given['sums']} and in {sums}", remedy="leave out one of them")
         given = {**given, "sums": sums}
     elif sums not in (None, TYPES_OF_SUMS[0]) and not algorithm.foreign:
         what = f"algorithm '{algorithm.name}' does not sum in {sums}"

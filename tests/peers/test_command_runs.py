@@ -485,7 +485,7 @@ def test_a_program_that_says_nothing_useful_threw(tmp_path: Path, body: str, mes
     assert caught.value.outcome == "threw"
 
 
-@pytest.mark.parametrize("text", ["sNaN", "0,234", "1,234", "1e-320", "later"])
+@pytest.mark.parametrize("text", ["sNaN", "0,234", "1,234", "1e-320", "later", "1_0"])
 def test_a_text_that_may_mean_another_time_is_none(tmp_path: Path, text: str) -> None:
     register(tmp_path, f"print('took {text}')", time="took (.+)", unit="us")
     with pytest.raises(PeerThrew, match=f"printed the time '{text}', which is no time to rate"):

@@ -281,8 +281,11 @@ def certified(problem: str, name: str, graph: CSRGraph, *query: int, **options: 
 def read_number(text: str) -> Decimal | None:
     """Return a printed number, thousands separators or not, or None where it is none: ``"2,494,584,159"``."""
     bare = text.strip()
+    bare = re.sub(r"[,'_]", "", bare) if _GROUPED.fullmatch(bare) else bare
+    if "_" in bare:  # Decimal passes over it
+        return None
     try:
-        value = Decimal(re.sub(r"[,'_]", "", bare) if _GROUPED.fullmatch(bare) else bare)
+        value = Decimal(bare)
     except InvalidOperation:
         return None
     return None if value.is_snan() else value

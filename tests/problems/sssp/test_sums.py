@@ -260,6 +260,7 @@ def test_what_cannot_be_summed_so_is_refused_in_one_line() -> None:
     assert "unknown type of sums 'float16'" in refuse(2, "sssp", "path:5", "--sums", "float16", "--device", "cpu")
     words = ("sssp", "path:5,w=0..1,dtype=float32", "--device", "cpu", "--sums", "float32")
     assert "does not sum in float32" in refuse(2, *words, "--algo", "dijkstra-fibonacci")
+    assert "in float64 and in float32" in refuse(2, *words, "--algo", "delta-stepping", "--set", "sums=float64")
 
 
 def test_whole_weights_have_one_sum_whatever_is_requested() -> None:
