@@ -17,6 +17,7 @@ _SIZE = re.compile(_NUMBER + r"\s*(?:([KMGT]I?)?B?|(%))", re.IGNORECASE)
 _REAL = r"((?:[0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})(?:e[+-]?[0-9]{1,2})?)"
 _TIME = re.compile(_REAL + r"\s*(ms|s|m|min|h)?", re.IGNORECASE)
 _SECONDS = {"ms": Fraction(1, 1000), "s": Fraction(1), "m": Fraction(60), "min": Fraction(60), "h": Fraction(3600)}
+_SHARE = "give e.g. 0.02 or 2%"
 
 
 def parse_bytes(value: Any, *, whole: int | None = None) -> int:
@@ -47,7 +48,7 @@ def parse_seconds(value: Any) -> float:
     return float(seconds)
 
 
-def parse_share(name: str, text: str, *, remedy: str = "give e.g. 0.02 or 2%") -> float:
+def parse_share(name: str, text: str, *, remedy: str = _SHARE) -> float:
     """Return the finite number that ``0.02`` or ``2%`` means, given for ``name``; the caller checks the range."""
     bare = text.strip()
     try:
@@ -59,9 +60,9 @@ def parse_share(name: str, text: str, *, remedy: str = "give e.g. 0.02 or 2%") -
     return share
 
 
-def parse_target(name: str, text: str, **remedy: str) -> float:
+def parse_target(name: str, text: str, *, remedy: str = _SHARE) -> float:
     """Return the share of ``0.02`` or ``2%``; a bare number from 1 on is one of per cent: ``5`` is 0.05."""
-    share = parse_share(name, text, **remedy)
+    share = parse_share(name, text, remedy=remedy)
     return share / 100 if share >= 1 and "%" not in text else share
 
 

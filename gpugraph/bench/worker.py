@@ -46,11 +46,11 @@ from gpugraph.problems import foreign
 from gpugraph.problems.algorithm import algorithm_from
 from gpugraph.problems.registry import command_of
 from gpugraph.records.json_text import json_text
-from gpugraph.records.record import Record
 
 if TYPE_CHECKING:
     from gpugraph.bench.plan import Plan
     from gpugraph.bench.sweep import Sweep
+    from gpugraph.records.record import Record
 
 Send = Callable[..., None]
 

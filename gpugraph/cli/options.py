@@ -18,7 +18,7 @@ from gpugraph.graph.read_options import MIRROR, OFFLINE, OWN
 from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS
 from gpugraph.report.exporters import EXPORTERS, contents
 
-# An example first, then what is to be known, then options in groups.
+# How help looks: an example first, then what is to be known, then options in groups.
 
 GROUPS = {
     "Graph": "input_format columns weight directed vertices keep_ids symmetrize weights seed offline"

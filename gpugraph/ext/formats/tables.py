@@ -366,12 +366,13 @@ def _whole_numbers(source: Source, column: Column) -> NDArray[np.int64] | None:
         if len(column) and np.isnan(column).any():
             row = int(np.argmax(np.isnan(column))) + 1
             raise source.error(f"row {row} has no id, but NaN", "fill it in, or leave the row out")
-        beyond = np.isfinite(column) & (np.abs(column) > 2.0**53)
+        sizes = np.abs(column)
+        beyond = np.isfinite(column) & (sizes > 2.0**53)
         if beyond.any() and not source.columns:
             row = int(np.argmax(beyond))
             what = f"row {row + 1}: the id {column[row].item()!r} is a real beyond 2^53, which may be rounded"
             raise source.error(what, "write whole numbers or names; --columns takes them as names")
-        if not (np.abs(column) <= 2.0**53).all() or (np.floor(column) != column).any():
+        if not (sizes <= 2.0**53).all() or (np.floor(column) != column).any():
             return None
     if len(column) and (least := column.min()) < 0:
         raise source.error(f"a negative vertex id: {least}", "mend it")

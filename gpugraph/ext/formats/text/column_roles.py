@@ -1,6 +1,6 @@
 """What the columns of a list or a table are: ends of edges, weights, or neither."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gpugraph.base.errors import InputError, check_name, errors_at
@@ -145,25 +145,21 @@ def _by_titles(
     others = [i for i in range(len(names)) if i not in ends and i != kind and not is_index(names[i], rows, i)]
     proposal = ",".join(names[i] for i in ends)
     weights = [i for i in others if plain[i] in _WEIGHTS]
-    doubtful = [i for i in others if plain[i] not in _NO_WEIGHTS | _WEIGHTS and _all_numbers(rows, i)]
+    doubtful = [i for i in others if plain[i] not in _NO_WEIGHTS | _WEIGHTS and _all(is_number, rows, i)]
     candidates = weights or doubtful
     if len(candidates) > 1 and source.weight is None:
         raise _too_wide(source, names, f"{proposal},{names[candidates[0]]}")
     if len(weights) == 1 and any(plain[i].endswith("cost") for i in doubtful):  # pgRouting's cost of the way back
         raise _too_wide(source, names, f"{proposal},{names[weights[0]]}")
-    only = others if len(others) == 1 and not _all_words(rows, others[0]) else []
+    only = others if len(others) == 1 and not _all(is_word, rows, others[0]) else []
     third = next(iter(candidates or only), None)
     return _weighed(source, names, rows, ends, kind, third, given=True)
 
 
-def _all_numbers(rows: Sequence[Sequence[str]], column: int) -> bool:
+def _all(kind: Callable[[str], bool], rows: Sequence[Sequence[str]], column: int) -> bool:
+    """Tell whether a column has words, and all of them are of a kind."""
     words = [row[column] for row in rows if row[column]]
-    return bool(words) and all(map(is_number, words))
-
-
-def _all_words(rows: Sequence[Sequence[str]], column: int) -> bool:
-    words = [row[column] for row in rows if row[column]]
-    return bool(words) and all(map(is_word, words))
+    return bool(words) and all(map(kind, words))
 
 
 def _weighed(
