@@ -88,10 +88,11 @@ constexpr int OWN_STEPS = 8;        // of a warp by itself, before its block red
 constexpr int CARRIED_STEPS = 256;  // of a block that carries packed rows, before all blocks redistribute
 // A block is overloaded, and ends the round, where it holds OVERLOAD_FACTOR times what its warps relax at once, and
 // OVERLOAD_STEPS times that, divided by the steps so far; or SPARE_FACTOR times it in a round in which blocks have had
-// no work.  Where a row has a whole warp the block takes the nearest first.
-constexpr int OVERLOAD_FACTOR = 8;
+// no work.  Where a row has a whole warp fewer are relaxed at once, and both are larger.
+constexpr int OVERLOAD_FACTOR = 3;
+constexpr int OVERLOAD_FACTOR_WARP_PER_ROW = 8;
 constexpr int SPARE_FACTOR = 4;
-constexpr int OVERLOAD_STEPS = 96;
+constexpr int OVERLOAD_STEPS = 48;
 constexpr int OVERLOAD_STEPS_WARP_PER_ROW = 384;
 constexpr uint32 LOCAL_LIMIT_FACTOR = 2;  // where a row has a whole warp local steps relax so many times the entries
 // Entries that a block may be given in local steps: so many times LOCAL_LIMIT_FACTOR near ones and as many that are due

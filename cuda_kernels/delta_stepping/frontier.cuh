@@ -330,8 +330,9 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
         step += 1;
         held = shared.local_count[step % 4];
         const uint32 patience = whole ? OVERLOAD_STEPS_WARP_PER_ROW : OVERLOAD_STEPS;
+        const uint32 many = (whole ? OVERLOAD_FACTOR_WARP_PER_ROW : OVERLOAD_FACTOR) * usual;
         const bool is_overloaded = held > LOCAL_ROOM || (held > SPARE_FACTOR * usual && spares_blocks(shared)) ||
-                                   (held > OVERLOAD_FACTOR * usual && held * step > patience * usual);
+                                   (held > many && held * step > patience * usual);
         if (held > LOCAL_ROOM) held = LOCAL_ROOM;
         if (is_overloaded && threadIdx.x == 0) {
             push.control[REDISTRIBUTE] = shared.round;  // race-allowed: every writer writes the same
