@@ -71,8 +71,8 @@ GPUs", PPoPP 2021 (the width follows the run).  Local steps, the list that may o
 // all 0, and so are the `next_words` words at `next` afterwards.  `symmetric`: both arcs of every edge are
 // there; `group_shift` is the binary logarithm of the lanes that share a row in local steps, half of a warp where few
 // arcs lead to rows that need a whole one.  Local steps relax up to `local_limit` entries, at times LOCAL_LIMIT_FACTOR
-// times as many; `packs`: there are packed_rows.  Only distances below `limit` are wanted, and none beyond
-// that of `goal`, -1 for none.  Writes distance, where those not wanted may be too large; replies whether a
+// or REPEATED_LIMIT_FACTOR times as many; `packs`: there are packed_rows.  Only distances below `limit` are wanted, and
+// none beyond that of `goal`, -1 for none.  Writes distance, where those not wanted may be too large; replies whether a
 // wider word is needed, as the launch of that `number`.  The host may set control[STOP] while it runs: then it ends a
 // round or two later, without a reply, and what it has written means nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)

@@ -94,7 +94,8 @@ constexpr int OVERLOAD_FACTOR_WARP_PER_ROW = 8;
 constexpr int SPARE_FACTOR = 4;
 constexpr int OVERLOAD_STEPS = 48;
 constexpr int OVERLOAD_STEPS_WARP_PER_ROW = 384;
-constexpr uint32 LOCAL_LIMIT_FACTOR = 2;  // where a row has a whole warp local steps relax so many times the entries
+constexpr uint32 LOCAL_LIMIT_FACTOR = 2;  // where a row has a whole warp local steps relax so many times the entries,
+constexpr uint32 REPEATED_LIMIT_FACTOR = 3;  // and so many where distances often fall twice, which must fit a block
 // Entries that a block may be given in local steps: so many times LOCAL_LIMIT_FACTOR near ones and as many that are due
 // fit its queue.
 constexpr uint32 MOST_LOCAL = LOCAL_ROOM / (2 * LOCAL_LIMIT_FACTOR);

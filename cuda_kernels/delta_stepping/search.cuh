@@ -104,8 +104,12 @@ struct Search {
     }
 
     // Entries that are relaxed in local steps: more, where rows have a warp each, once arcs are no longer left alone,
-    // and in small graphs of short rows.
+    // and in small graphs of short rows; and most where distances often fall twice, as they do not if the nearest go
+    // first.
     __device__ __forceinline__ uint32 most_local() const {
+        if (sets_horizon() && shared.counted[REPEATED] > RARE_REPEATS * shared.counted[PUSHED]) {
+            return REPEATED_LIMIT_FACTOR * local_limit;
+        }
         const bool more = shared.is_small ? 1 << group_shift <= SMALL_GROUP : 1 << group_shift == WARP;
         return more && shared.horizon == UNREACHED ? LOCAL_LIMIT_FACTOR * local_limit : local_limit;
     }
@@ -332,7 +336,9 @@ struct Search {
             meet(round);
             return RELAXING;
         }
-        const bool distributes = few && waiting != 0 && listed <= most_local() && shared.seen.near <= most_local();
+        const uint32 most = most_local(), near_now = shared.seen.near;
+        const bool distributes = few && waiting != 0 && listed <= most && near_now <= most &&
+                                 listed + near_now <= (LOCAL_ROOM - 2) * gridDim.x;  // a block has room for its shares
         if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && !distributes && shared.seen.overflow != 0) return WIDER_WORDS;
         if (threadIdx.x == 0) {
             shared.last = shared.threshold;

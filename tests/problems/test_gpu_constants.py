@@ -38,6 +38,8 @@ def test_delta_stepping_distributes_no_more_than_a_block_holds(block: int) -> No
     assert delta_stepping.FILE.constant("LOCAL_ROOM", {"BLOCK": block}) >= 2 * most
     assert share <= delta_stepping.FILE.constant("MOST_LOCAL", {"BLOCK": block})
     assert block >= most
+    repeated = delta_stepping.FILE["REPEATED_LIMIT_FACTOR"] * share
+    assert delta_stepping.FILE.constant("LOCAL_ROOM", {"BLOCK": block}) >= repeated
 
 
 def test_delta_stepping_has_24_warps_on_a_multiprocessor_of_ampere_and_ada() -> None:
