@@ -25,6 +25,8 @@ threshold that moves up.  What is special:
                       settled multiplies from bucket to bucket.  It lies a few arcs further, or at nine tenths of those
                       that wait.  Those left beyond look only at arcs shorter than what they lie beyond that threshold
     hubs, quads       long rows are cut into pieces for all warps; a lane relaxes four arcs, which one load brings
+    a dense graph     has no local steps, where most arcs lead to hubs and rows have a piece in the mean: in wide rounds
+                      warps share a row, and those due are relaxed with those near
     a small graph     has no late horizon; where it expands at once a threshold goes many widths further
     an early end      where only the distance of a goal, or only distances up to a limit are wanted, no threshold
                       goes beyond them; the goal's is the least known so far

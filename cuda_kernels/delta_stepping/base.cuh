@@ -56,6 +56,8 @@ constexpr int CLOSE_ROW = 16;       // at most: a narrow row is fetched in advan
 constexpr int CLOSE_READS = 4;      // by so many reads
 constexpr int LONG_GROUP = 25;      // at least: the row needs a whole warp;
 constexpr int LONG_SHARE = 3;       // rows get one where more than 1/LONG_SHARE of all arcs lead to such rows
+constexpr int CUT_SHARE = 2;        // wide rounds cut rows where more than 1/CUT_SHARE of all arcs lead to hubs,
+                                    // and a row has a PIECE in the mean
 constexpr int LEAST_GROUP = 4;      // lanes that share a row in local steps, at least;
 constexpr int SMALL_GROUP = 8;      // up to these, local steps of a small graph relax more entries
 constexpr int PACKED = 4;           // of a packed row;
@@ -303,7 +305,9 @@ struct Shared {
     uint32 done[OVERFLOW - ROUNDS];  // of the first block, for the words of `control` from ROUNDS on
     uint64 spent[PHASES];
     uint64 since;
-    uint32 packed_steps;    // of all blocks, after which `packed` becomes 2; further up this would spill a register
+    // Further up these would spill a register.
+    uint32 packed_steps;    // of all blocks, after which `packed` becomes 2
+    uint32 parts;           // into which wide rounds cut a row, for a warp each; where it is cut all rounds are wide
 };
 
 // ------------------------------------------------------------------ helpers

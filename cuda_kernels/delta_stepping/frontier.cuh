@@ -347,20 +347,50 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
     return step;
 }
 
-// Relax a large frontier: up to 32 entries a warp at a time, equally often and equally many for all warps.
+// One of the parts of a row.  A row that is still a hub with so many is the first one's alone.
+__device__ __forceinline__ Row part_of_row(Row row, uint32 part, uint32 parts) {
+    const index_t first = row.begin / QUAD;
+    const uint64 quads = static_cast<uint64>((row.end - 1) / QUAD - first + 1);
+    if (quads > (HUB_ROW / QUAD - 1) * static_cast<uint64>(parts)) {
+        if (part != 0) row.end = row.begin;
+        return row;
+    }
+    const index_t begin = (first + static_cast<index_t>(quads * part / parts)) * QUAD;
+    const index_t end = (first + static_cast<index_t>(quads * (part + 1) / parts)) * QUAD;
+    if (begin > row.begin) row.begin = begin;
+    if (end < row.end) row.end = end;
+    return row;
+}
+
+// Relax a large frontier, and of the far list those that are due, for the others come into it anew: up to 32 entries a
+// warp at a time, or parts of long rows, equally often and equally many for all warps.
 __device__ __forceinline__ void relax_widely(Push& push, const Queue& queue, uint32 count, const Hubs& hubs) {
-    const uint32 share = (count + grid_warps() - 1) / grid_warps();
+    Outbox& outbox = push.outbox;
+    const Shared& shared = outbox.shared;
+    const uint32 parts = shared.parts;
+    const uint64 all = static_cast<uint64>(count + shared.due.count) * parts;
+    const uint32 share = static_cast<uint32>((all + grid_warps() - 1) / grid_warps());
     const uint32 turns = (share + WARP - 1) / WARP, batch = (share + turns - 1) / turns;
 #pragma unroll 1
-    for (uint64 first = static_cast<uint64>(grid_warp()) * batch; first < count;
+    for (uint64 first = static_cast<uint64>(grid_warp()) * batch; first < all;
          first += static_cast<uint64>(grid_warps()) * batch) {
-        const uint64 entry = first + lane_id();
+        const uint64 item = first + lane_id(), entry = parts == 1 ? item : item / parts;
+        const uint32 part = static_cast<uint32>(item - entry * parts);
         Row row = {0, UNREACHED, 0, 0};
-        if (lane_id() < batch && entry < count) {
-            row = row_of(push.graph, queue.vertex[entry], queue.length[entry]);
-            if (current(&push.distance[row.vertex]) != row.length) row.end = row.begin;  // stale
+        bool stays = false;  // in the far list
+        if (lane_id() < batch && item < all) {
+            const bool listed = entry >= count;
+            const Queue& from = listed ? shared.due.list : queue;
+            const uint64 i = listed ? entry - count : entry;
+            row = row_of(push.graph, from.vertex[i], from.length[i]);
+            const bool live = current(&push.distance[row.vertex]) == row.length;
+            stays = live && listed && row.length >= shared.threshold;
+            if (!live || stays) row.end = row.begin;
         }
-        if (row.begin < row.end) push.outbox.relaxed += 1;
+        if (part != 0) stays = false;
+        if (shared.due.count != 0) outbox.push_far(__ballot_sync(FULL_MASK, stays), row.vertex, row.length);
+        if (row.begin < row.end && part == 0) outbox.relaxed += 1;
+        if (parts != 1 && row.begin < row.end) row = part_of_row(row, part, parts);
         relax_rows(push, row, hubs);
     }
 }

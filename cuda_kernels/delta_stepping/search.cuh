@@ -103,6 +103,9 @@ struct Search {
                 static_cast<uint64>(graph.arcs / LOCAL_ROW + 1)};
     }
 
+    // All rounds are wide, and warps share a row: local steps would put most aside as hubs, for a pass of their own.
+    __device__ __forceinline__ bool cuts_rows() const { return shared.parts != 1; }
+
     // Entries that are relaxed in local steps: more, where rows have a warp each, once arcs are no longer left alone,
     // and in small graphs of short rows; and most where distances often fall twice, as they do not if the nearest go
     // first.
@@ -199,6 +202,9 @@ struct Search {
         if (threadIdx.x == 0) shared.packed = has_long ? 2 : 0;
         const bool uneven = sample.leads_to_rows(PACKED + 1, UNEVEN_SHARE);
         if (threadIdx.x == 0) shared.packed_steps = uneven ? UNEVEN_STEPS * gridDim.x : ~0u;
+        const index_t mean_row = graph.arcs / graph.vertices;
+        const bool cuts = mean_row >= PIECE && sample.leads_to_rows(HUB_ROW, CUT_SHARE);
+        if (threadIdx.x == 0) shared.parts = cuts ? static_cast<uint32>(mean_row / LOCAL_ROW) + 1 : 1;
         if (1 << group_shift == WARP && !sample.leads_to_rows(LONG_GROUP, LONG_SHARE)) group_shift -= 1;
         const distance_t first_horizon = first_horizon_of(shared, graph, sample, source_row);
         if (threadIdx.x == 0) {
@@ -237,7 +243,7 @@ struct Search {
         if (threadIdx.x == 0) {
             shared.round = round + 1;
             note(ROUNDS);
-            shared.phase = shared.seen.near <= most_local() ? LOCAL : WIDE;
+            shared.phase = cuts_rows() || shared.seen.near > most_local() ? WIDE : LOCAL;
         }
         outbox.open(near(round + 1), far(shared.bucket), shared.threshold,
                     shared.due.count != 0 ? 0 : shared.seen.listed);
@@ -253,16 +259,14 @@ struct Search {
         } else {
             relax_widely(push, near(round).queue, entries(), hubs(round + 1));
         }
-        if (threadIdx.x == 0) {
-            shared.tallies[STEPPED] += steps;
-            shared.due.count = 0;
-        }
+        if (threadIdx.x == 0) shared.tallies[STEPPED] += steps;
         outbox.flush();
+        if (threadIdx.x == 0) shared.due.count = 0;
         round = shared.round;
         uint32 requested = 0;
         if (is_first_thread()) requested = static_cast<volatile uint32*>(control)[STOP];
         meet(round);
-        if (round == 1) follow_first_block();
+        if (round == 1 && !cuts_rows()) follow_first_block();
         if (ends(requested)) return false;
         if (threadIdx.x == 0) enter(shared.phase);
         return true;
@@ -337,8 +341,9 @@ struct Search {
             return RELAXING;
         }
         const uint32 most = most_local(), near_now = shared.seen.near;
-        const bool distributes = few && waiting != 0 && listed <= most && near_now <= most &&
-                                 listed + near_now <= (LOCAL_ROOM - 2) * gridDim.x;  // a block has room for its shares
+        const bool fits = listed <= most && near_now <= most &&
+                          listed + near_now <= (LOCAL_ROOM - 2) * gridDim.x;  // a block has room for its shares
+        const bool distributes = few && waiting != 0 && (cuts_rows() || fits);
         if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && !distributes && shared.seen.overflow != 0) return WIDER_WORDS;
         if (threadIdx.x == 0) {
             shared.last = shared.threshold;

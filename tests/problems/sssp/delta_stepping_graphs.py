@@ -312,7 +312,7 @@ PATHS: dict[str, tuple[Callable[[], CSRGraph], tuple[str, ...], tuple[str, ...]]
     "rows that have a warp": (lambda: generate("random:n=400,deg=30,w=1..255"), ("local", "pull"), ()),
     "rows longer than half a warp": (lambda: generate("knn:n=1000,k=14"), ("local",), ()),
     "more long rows than warps": (lambda: generate("ssca2:10,clique=60,w=1..100000"), ("local",), ("buckets",)),
-    "a complete graph": (lambda: generate("complete:300"), ("hubs", "pull"), ()),
+    "a complete graph": (lambda: generate("complete:300"), ("wide", "pull"), ()),
     "a queue that overflows": (fan, ("local",), ("rescans",)),
     "hubs that find no room": (hub_at_the_end_of_a_chain, ("local", "hubs"), ("rescans",)),
     "rows too long to pack": (caterpillar, ("local", "hubs", "buckets"), ("buckets",)),
