@@ -136,7 +136,10 @@ __device__ __forceinline__ distance_t first_horizon_of(Shared& shared, const Gra
         horizon = end_beyond(0, edge, shared.units);
         if (horizon < FINE) widths = FIRST_WIDTHS;
     }
-    const float64 first = degree > MEAN_DEGREE ? mean * MEAN_DEGREE / degree : mean;
+    float64 first = degree > MEAN_DEGREE ? mean * MEAN_DEGREE / degree : mean;
+    // A bucket as wide as the least weight settles at once; where rows are cut a round takes longer than lowering more.
+    const float64 lightest = SUMS_OVERFLOW ? least - 1.0 : (least - 1.0) / shared.units;
+    if (shared.parts != 1 && first < lightest && least != UNREACHED) first = lightest;
     if (threadIdx.x == 0) {
         shared.delta = horizon == UNREACHED ? first : value_of(horizon, weight_t()) / widths;
         shared.first_width = shared.delta;
