@@ -175,14 +175,13 @@ __device__ __forceinline__ void share_hubs(const Hubs& hubs, uint64 word, RowOfH
     const uint64 pieces = word & ((1ull << HUB_SHIFT) - 1), mine = pieces * grid_warp() / grid_warps();
     uint32 remaining = static_cast<uint32>(pieces * (grid_warp() + 1) / grid_warps() - mine);
     if (remaining == 0) return;
-    uint32 hub = 0, beyond = rows;  // the last hub whose first piece is not after `mine`
-    while (beyond - hub > 1) {
-        const uint32 middle = (hub + beyond) / 2;
-        if (current(&hubs.first_piece[middle]) <= mine) {
-            hub = middle;
-        } else {
-            beyond = middle;
-        }
+    uint32 hub = 0, among = rows;  // the last hub whose first piece is not after `mine` is among so many from `hub` on,
+    while (among > 1) {            // at 32 of which the lanes look: what takes time are reads one after the other
+        const uint32 apart = (among + WARP - 1) / WARP, mid = lane_id() * apart;
+        const bool is_before = mid < among && hubs.first_piece[hub + mid] <= mine;
+        const uint32 passed = (__popc(__ballot_sync(FULL_MASK, is_before)) - 1) * apart;
+        hub += passed;
+        among = among - passed < apart ? among - passed : apart;
     }
     count_t skipped = static_cast<count_t>(mine - current(&hubs.first_piece[hub]));  // pieces that others relax
 #pragma unroll 1
