@@ -29,7 +29,7 @@ they share is in base.
     chain (n)          the numbers of each round behind each other, to find a vertex's component after all rounds
     list (room * PAGE) listed edges: light ones on pages, each warp's in order, others one after the other; who listed
                        them compacts them in place
-    page_of (arcs / PAGE + 1)  the page of the list on which PAGE slots lie
+    page_of (arcs / PAGE + 1)  the page of the list on which PAGE slots lie, where slots have no places of their own
     hubs (n)                   rows too long for a warp; shares the memory of `chain`
     forest (n-1)       picked edges, each by the position of one of its arcs
     control, next_control (CONTROL_WORDS)  counters of this launch (enum Control), and of the one behind it
@@ -319,8 +319,9 @@ struct Phases {
 // `next_control` when it has ended.
 // `wanted` is how many arcs should be light if every vertex has arcs, 0 for all (then phases 5 and 6 are not needed),
 // as it must be of fewer arcs than SAMPLES;
-// `room` is how many pages the list has, at least one for each span and one more; `dense` is from how many components
-// on the rounds are made on a matrix, at most MOST_DENSE; 1 for none.
+// `room` is how many pages the list has, at least one for each span and one more; if just arcs / PAGE + 1, there is a
+// place for each slot; `dense` is from how many components on the rounds are made on a matrix, at most MOST_DENSE; 1 for
+// none.
 // Writes forest; control[FOREST] is the number of its edges.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __restrict__ offsets,
@@ -330,7 +331,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
                uint64* timeline, uint64* cells, uint32 dense) {
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
-    const Pages pages = {list, room, page_of, &control[PAGES]};
+    const Pages pages = {list, room, page_of, &control[PAGES], room == static_cast<count_t>(arcs) / PAGE + 1};
     const bool narrow = sizeof(weight_key_t) == 4 && (INDEX_BITS == 32 || arcs < 0xffffffffll);
     if (threadIdx.x == 0) {
         shared.tile = shared.spans[0] = shared.spans[1] = span_length(static_cast<uint64>(arcs), 2);

@@ -317,15 +317,16 @@ __device__ __forceinline__ Quad<T> load_quad(const T* __restrict__ values, index
 
 // The list of light edges.  Every warp lists those of its own span of arcs, in the order of their arcs, under numbers
 // that begin with the span: so an edge's slot orders edges as its id does, and finds it.  Pages are taken as they are
-// needed; page_of has where PAGE slots lie.
+// needed; page_of has where PAGE slots lie.  Or the list has a place for each slot, and needs no pages.
 struct Pages {
     Edge* list;
     uint32 room;  // pages that there are; what is listed beyond is only counted
     uint32* page_of;
     uint32* taken;
+    bool direct = false;  // each slot has its place
 
     __device__ __forceinline__ Edge* at(uint64 slot) const {
-        return list + static_cast<int64>(page_of[slot / PAGE]) * PAGE + slot % PAGE;
+        return list + (direct ? slot : static_cast<int64>(page_of[slot / PAGE]) * PAGE + slot % PAGE);
     }
 
     // The page of slot base + to - 1 of this warp, where that of base + from - 1 is `page`: one is taken for the slots
@@ -333,6 +334,7 @@ struct Pages {
     // must call.
     __device__ __forceinline__ uint32 reach(uint64 base, uint32 from, uint32 to, uint32 page) const {
         if (from == to || (from % PAGE != 0 && from / PAGE == (to - 1) / PAGE)) return page;
+        if (direct) return static_cast<uint32>((base + to - 1) / PAGE);
         if (lane_id() == 0) {
             page = atomicAdd(taken, 1u);
             if (page < room) page_of[(base + to - 1) / PAGE] = page;

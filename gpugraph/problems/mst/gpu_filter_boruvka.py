@@ -30,8 +30,8 @@ FEW_PER_THREAD = 11
 more at the barriers than it brings."""
 FILTER_ARCS = 1 << 18
 """Below this many arcs one list is quicker than two; docs/performance/mst.md, "One list for small graphs"."""
-ALL_LISTED = 1 << 19
-"""Below this many edges the list has room for all."""
+ALL_LISTED = 1 << 22
+"""Below this many edges the list, of up to 128 MiB, has a place for each arc, and needs no pages."""
 LIGHT_ARCS = 1.5
 """Arcs below the threshold per vertex that has any, but for what its degree adds; see ``light_arcs``."""
 ROOM_PER_VERTEX = 2.25
@@ -70,13 +70,14 @@ def most_spans(sizes: InputSizes) -> int:
 def room(sizes: InputSizes) -> int:
     """Return how many pages the list has.
 
-    That is enough for all edges of a sparse or small graph, and for half of the others, whose heavy edges are held
-    back: few are light, and the rows outside the giant component, which have to fit, are few where it is one.  The
-    kernel lists in more steps what does not fit.  The last page of each span is not full.
+    That is a place for each arc of a small graph, enough for all edges of a sparse one, and for half of the others,
+    whose heavy edges are held back: few are light, and the rows outside the giant component, which have to fit, are
+    few where it is one.  The kernel lists in more steps what does not fit.  The last page of each span is not full.
     """
     edges = sizes.arcs // 2
-    if edges >= ALL_LISTED:
-        edges = min(edges, max(edges // 2, int(ROOM_PER_VERTEX * sizes.vertices)))
+    if edges < ALL_LISTED:
+        return sizes.arcs // FILE["PAGE"] + 1
+    edges = min(edges, max(edges // 2, int(ROOM_PER_VERTEX * sizes.vertices)))
     return edges // FILE["PAGE"] + 1 + most_spans(sizes)
 
 
