@@ -552,6 +552,7 @@ def _answer(record: Record) -> Iterator[str]:
             given.get("weights") or "file",
             bool(given.get("symmetrize")),
             given.get("seed") or 1,
+            result.get("sums"),
         )
         stated, made = record.graph_facts, ours.graph_facts
         if any(stated.get(name) != made.get(name) for name in OF_GRAPH):
@@ -566,8 +567,8 @@ def _answer(record: Record) -> Iterator[str]:
 
 
 @lru_cache(maxsize=64)
-def _solved(problem: str, graph: str, source: object, weights: str, symmetrize: bool, seed: int) -> Record:
-    """Return a record of a query, solved and verified here."""
+def _solved(problem: str, graph: str, source: object, weights: str, symmetrize: bool, seed: int, sums: Any) -> Record:
+    """Return a record of a query, solved and verified here; ``sums``: None, or the type that its record says."""
     where = None if source is None else str(source)
     cell = Cell(
         *(problem, graph),
@@ -577,5 +578,6 @@ def _solved(problem: str, graph: str, source: object, weights: str, symmetrize: 
         warmup=0,
         read=ReadOptions(weights=weights, symmetrize=symmetrize),
         seed=seed,
+        sums=sums,
     )
     return run_cell(cell)
