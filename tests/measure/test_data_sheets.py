@@ -54,7 +54,7 @@ def test_the_h100s_measured_times_are_as_far_from_the_estimate_as_is_stated() ->
         for rate in rates[problem, NAMES["H100"]].values():
             least, most = h100.seconds(problem, 10**8) or (0.0, 0.0)
             inside += least <= 1e8 / rate <= most
-    assert inside == 48  # of 63, in the range that is given where no such graph was measured on an H200
+    assert inside == 49  # of 63, in the range that is given where no such graph was measured on an H200
 
 
 def test_times_scale_with_the_bandwidth_and_small_graphs_have_an_upper_end_alone() -> None:
@@ -80,7 +80,7 @@ def test_advice_lists_the_gpus_that_are_named_with_what_fits_and_what_answers_co
     words = ("info", "--advise", "rmat:24", "--gpu", "T4,H100=2.5")
     shown = " ".join(succeed(*words).out.split())
     assert "Estimated from bandwidth" in shown
-    assert "An H100 took 0.84 to 0.98 (mst)" in shown
+    assert "An H100 took 0.83 to 0.98 (mst)" in shown
     assert "mst on H100" in shown
     assert "mst on T4" not in shown
     t4, h100 = json.loads(succeed(*words, "--format", "json").out)["gpus"]
