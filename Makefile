@@ -71,7 +71,7 @@ pictures:    ## the README's: a chart of stored records, light and dark, and a t
 	$(PYTHON) docs/pictures/bars.py docs/pictures/competitors-dark.svg --dark
 	$(PYTHON) docs/pictures/cast.py docs/pictures/terminal.svg $(TERMINAL)
 
-RECORDS = $(wildcard docs/records/*.jsonl)
+RECORDS = $(wildcard docs/records/*)
 EXAMPLE = $(foreach name,mst-h200 sssp-h200 components-h200 cpu-cpu16,docs/records/figures-$(name).jsonl)
 
 pages:       ## the documentation's pages that are made of stored records, and the example report
@@ -89,7 +89,7 @@ prebuilt-cpu: ## compile the CPU code of ordinary commands for the wheel, for th
 	$(PYTHON) -m gpugraph.ext.builds.cpu_code
 
 check-records: ## what a stranger's record must satisfy, asked of ours: docs/submit.md
-	$(PYTHON) -m gpugraph check-record --edges 0 docs/records/*.jsonl
+	$(PYTHON) -m gpugraph check-record --edges 0 docs/records/*
 
 lock:        ## write the versions of a development environment that passes the tests on this Python
 	$(PYTHON) -m pip install -q uv

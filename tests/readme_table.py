@@ -31,10 +31,10 @@ ROWS: Sequence[tuple[str, str, dict[str, str], tuple[str, ...]]] = (
 
 def table() -> str:
     """Return the table, the worst row first."""
-    known = read_records(sorted(map(str, (ROOT / "docs" / "records").glob("*.jsonl"))))[0]
+    known = read_records(sorted(map(str, (ROOT / "docs" / "records").glob("*"))))[0]
     rows = []
     for title, device, ours, files in ROWS:
-        found = lead([row for row in known if Path(row.file or "").stem in files], ours, known=known)
+        found = lead([row for row in known if Path(row.file or "").name.partition(".")[0] in files], ours, known=known)
         missing = f"; not run: {', '.join(found['missing'])}" if found["missing"] else ""
         whole = any(name.startswith("peer:") for name in ours.values())
         names = ", ".join(f"`gpugraph {problem}`" if whole else f"`{name}`" for problem, name in ours.items())

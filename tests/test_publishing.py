@@ -77,6 +77,12 @@ def test_a_wheel_has_the_package_and_a_limit_of_size(tmp_path: Path) -> None:
     assert not any("docs/records/" in name or name.startswith("tests/") for name in names)
 
 
+def test_the_published_records_take_less_than_8_mb() -> None:
+    sizes = [path.stat().st_size for path in (ROOT / "docs" / "records").iterdir()]
+    assert 10**6 < sum(sizes) < 8 * 10**6
+    assert max(sizes) < 5.5e5  # larger ones are packed
+
+
 class FakeDriver:
     """Stands for the driver's library on a machine with one GPU, or where ``failing`` fails."""
 

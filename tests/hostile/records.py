@@ -6,6 +6,7 @@ A trial changes one to three fields of a record that was really measured, or tak
 from __future__ import annotations
 
 import copy
+import gzip
 import json
 import random
 from functools import cache
@@ -38,8 +39,8 @@ def _pool() -> list[dict[str, Any]]:
     """Return records of every file, and one that has all fields."""
     draw = random.Random(1)
     found = [whole()] * 3
-    for path in sorted(STORED.glob("*.jsonl")):
-        lines = path.read_bytes().splitlines()
+    for path in sorted(STORED.iterdir()):
+        lines = (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).splitlines()
         found += [json.loads(line) for line in draw.sample(lines, min(4, len(lines))) if len(line) < 40_000]
     return found
 

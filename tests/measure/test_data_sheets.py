@@ -31,7 +31,7 @@ from tests.cli.runner import refuse, succeed
 @cache
 def stored() -> list[Record]:
     """Return the records of docs/records, without those of graphs that were made to be hard."""
-    files = (Path(__file__).resolve().parents[2] / "docs" / "records").glob("*.jsonl")
+    files = (Path(__file__).resolve().parents[2] / "docs" / "records").glob("*")
     return [row for path in files if "cliffs" not in path.name for row in read_record_file(path).records]
 
 

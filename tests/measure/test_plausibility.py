@@ -27,7 +27,7 @@ from tests.cli.runner import run
 from tests.hostile_records import hostile_lines
 from tests.tiers import also, extended, first, only
 
-RECORDS = sorted((Path(__file__).resolve().parents[2] / "docs" / "records").glob("*.jsonl"))
+RECORDS = sorted((Path(__file__).resolve().parents[2] / "docs" / "records").glob("*"))
 
 
 DELETED = object()

@@ -36,7 +36,7 @@ def commit_time(commit: str) -> float | None:
 
 def published(besides: Sequence[str]) -> list[Record]:
     """Return the records of ``docs/records``, except those of files that are checked themselves."""
-    files = set((ROOT / "docs" / "records").glob("*.jsonl")) - {Path(name).resolve() for name in besides}
+    files = set((ROOT / "docs" / "records").glob("*")) - {Path(name).resolve() for name in besides}
     return [record for file in sorted(files) for record in _records(file)]
 
 
