@@ -173,6 +173,11 @@ def environment_with_package() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONWARNINGS": ",".join(quiet)}
 
 
+def environment_of_child() -> dict[str, str]:
+    """Return the same for a child that is listened to while it runs: what it prints comes at once."""
+    return {**environment_with_package(), "PYTHONUNBUFFERED": "1"}
+
+
 class ForkLock:
     """A reentrant lock that the child of a fork finds free, for the thread that held it is not in the child."""
 

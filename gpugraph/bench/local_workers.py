@@ -22,7 +22,7 @@ from queue import Empty, SimpleQueue
 from typing import IO, Any
 
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, GpuGraphWarning
-from gpugraph.base.host import ended_by, environment_with_package
+from gpugraph.base.host import ended_by, environment_of_child
 from gpugraph.base.quantities import in_seconds, in_units
 
 GRACE_S = 2.0
@@ -67,7 +67,7 @@ class WorkerProcess(contextlib.AbstractContextManager["WorkerProcess"]):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C of the terminal is the parent's alone, and a kill reaches grandchildren
-            env={**environment_with_package(), "PYTHONUNBUFFERED": "1", **(variables or {})},
+            env={**environment_of_child(), **(variables or {})},
         )
         self._ended = False
         self._events: SimpleQueue[dict[str, Any] | None] = SimpleQueue()

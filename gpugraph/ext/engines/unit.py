@@ -60,7 +60,7 @@ class Unit:
 
     def __call__(self) -> dict[str, object]:
         """Have it run by a child, and return what that says."""
-        from gpugraph.base.host import environment_with_package
+        from gpugraph.base.host import environment_of_child
         from gpugraph.bench.local_workers import how_it_ended
 
         words = [sys.executable, "-P", "-m", "gpugraph.ext.engines.unit_process", str(os.getpid())]
@@ -70,7 +70,7 @@ class Unit:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=self.folder if os.path.isdir(self.folder) else None,
-            env={**environment_with_package(), "PYTHONUNBUFFERED": "1"},
+            env=environment_of_child(),
             start_new_session=True,
         )
         mates = _RUNNING.setdefault(self.run, [])
