@@ -15,7 +15,10 @@ from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.foreign import PEER, is_file
 from gpugraph.problems.registry import algorithms, algorithms_called
 
-NOT_HERE = "cannot be used here"
+
+def absent(device: str) -> str:
+    """Return why a cell cannot be whose device cannot be used here."""
+    return f"device '{device}' cannot be used here"
 
 
 @dataclass(frozen=True)
@@ -171,7 +174,7 @@ class Available:
     def _obstacle(self, name: str, problem: str, device: str, prepare: str, options: Iterable[str]) -> str | None:
         """Return why a cell cannot be, or None if it can."""
         if device not in self._kinds:
-            return f"device '{device}' {NOT_HERE}"
+            return absent(device)
         if name == "auto":
             return None
         kind = self._kinds[device]

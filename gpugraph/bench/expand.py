@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, placed
-from gpugraph.bench.available import NOT_HERE, Available, Way
+from gpugraph.bench.available import Available, Way, absent
 from gpugraph.bench.axes import AXES, filled, meets, variables_in
 from gpugraph.bench.plan import Declared, Plan, Planned, described_algorithm
 from gpugraph.bench.sweep import Block, Sweep, Variant
@@ -59,7 +59,7 @@ def expand_sweep(
                 raise
             raise placed(error, where) from None
     if not plan.cells:
-        if unusable and plan.left_out and all(why.endswith(NOT_HERE) for why in plan.left_out):
+        if unusable and plan.left_out and plan.left_out.keys() <= set(map(absent, unusable)):
             raise DeviceUnavailable(next(iter(unusable.values())))
         what = f"no cell is left to run: {'; '.join(plan.left_out) or 'an axis is empty'}"
         raise InputError(what, where=sweep.path, remedy="change the algorithms, devices or rules")
