@@ -11,11 +11,10 @@ from gpugraph.records.json_text import jsonable
 
 
 class DescribedDevice(TypedDict, total=False):
-    """What is known of a device: the object of a record and the bytes that are free; or why it is not available."""
+    """What is known of a device: the object of a record; or why it is not available."""
 
     kind: str
     description: dict[str, object]
-    free_bytes: int
     notice: str | None
     unavailable: str
 

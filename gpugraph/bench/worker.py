@@ -7,7 +7,7 @@ the GPU's context are kept between requests.
 ==============  ==================================================================================
 request         answers
 ==============  ==================================================================================
-``devices``     one ``devices``: for each name its kind, description and memory, or why it cannot be used
+``devices``     one ``devices``: for each name its kind and description, or why it cannot be used
 ``plan``        one ``planned``: the plan of a sweep, or the error that says why there is none
 ``describe``    one ``described``: what a user's own algorithm says of itself (``describe_plugin``)
 ``measure``     ``current``, ``progress``, ``decided``, ``warned`` as they come; ``identified`` or ``already`` of each,
@@ -279,8 +279,7 @@ def describe_device(name: str) -> DescribedDevice:
     except GpuGraphError as error:
         return {"unavailable": str(error)}
     try:
-        described = device.describe()
-        return {"kind": device.kind, "description": described, "free_bytes": device.memory()[0], "notice": notice}
+        return {"kind": device.kind, "description": device.describe(), "notice": notice}
     finally:
         device.close()
 

@@ -180,7 +180,7 @@ def test_devices_are_described_or_it_is_said_why_not(worker):
     event = worker.hear(300)
     assert event is not None
     assert event["devices"]["cpu"]["kind"] == "cpu"
-    assert event["devices"]["cpu"]["free_bytes"] > 0
+    assert event["devices"]["cpu"]["description"]["memory_bytes"] > 0
     assert event["devices"]["cuda:99"]["unavailable"]
 
 
