@@ -48,7 +48,6 @@ _HOME = {name: f"gpugraph.{file}" for file, names in _HOMES.items() for name in 
 
 __all__ = sorted(["__version__", "csgraph", *_HOME])
 
-
 _READING = ("gpugraph.ext.python.records", "gpugraph.base.errors")
 """Where nothing is measured, so that any machine will do."""
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from gpugraph.base.clock import COMPILING
-from gpugraph.base.errors import DeviceUnavailable, GpuGraphWarning
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphWarning, reason_of
 from gpugraph.base.files import make_private_folder, replaced
 from gpugraph.base.host import ForkLock
 
@@ -157,14 +157,14 @@ def keep_if_possible(kind: str, name: str, content: bytes, facts: dict[str, Any]
     try:
         return _write(folder / kind / name, content, facts or {})
     except OSError as error:
-        _warn_once(folder, _reason(error))
+        _warn_once(folder, reason_of(error))
         return None
 
 
 def no_room(error: OSError) -> DeviceUnavailable:
     """Return the error for compiled code that not even the folder of temporary files takes."""
     return DeviceUnavailable(
-        f"compiled code cannot be written: {_reason(error)}",
+        f"compiled code cannot be written: {reason_of(error)}",
         where=error.filename,
         remedy="free some space, or set GPUGRAPH_CACHE_DIR and TMPDIR to folders with room",
     )
@@ -241,10 +241,6 @@ def _is_put_right(path: Path) -> bool:
     finally:
         os.close(handle)
     return True
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
 
 
 def _read(path: Path) -> Entry | None:

@@ -18,7 +18,6 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE = b"\x2a\x4d\x18"
 """The last three bytes of the magic of a frame that zstd passes over; pzstd writes one before each of its frames."""
 
-
 ALWAYS_UNPACKED = 1 << 26
 """So many bytes come of a file of any length; beyond, at most ``MOST_RATIO`` times those that it takes packed."""
 MOST_RATIO, MOST_STREAMED = 100, 250

@@ -36,7 +36,6 @@ _LONGEST_WORD = 1000
 _REQUIRED = ("numpy", "scipy", "numba", "llvmlite", "click", "rich", "isal", "msgspec", "jinja2", "backports.zstd")
 """The packages that gpugraph needs, by the names under which they are imported and installed alike."""
 
-
 _UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]")
 
 
@@ -239,6 +238,11 @@ def shown(value: object) -> str:
         return f"a value of type {type(value).__name__}"
 
 
+def reason_of(error: OSError | ValueError) -> str:
+    """Return what the system says of a file, in small letters."""
+    return (getattr(error, "strerror", None) or str(error)).lower()
+
+
 def in_one_line(error: BaseException) -> str:
     """Return a foreign exception as one line of at most some 300 characters, even one that cannot say what it is."""
     try:
@@ -360,7 +364,7 @@ def reading(path: str | os.PathLike[str], remedy: str, damage: str = "") -> Iter
 
 def unreadable(path: str | os.PathLike[str], error: OSError | ValueError) -> InputError:
     """Return the error for a file that the system does not give, or whose path can be none."""
-    reason = (getattr(error, "strerror", None) or str(error)).lower()
+    reason = reason_of(error)
     if "embedded null" in reason:  # the words differ between versions of Python
         reason = "embedded null character in the path"
     misspelt = isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError | ValueError)

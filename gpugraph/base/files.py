@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from gpugraph.base.compression import codec_of_name, open_writer
-from gpugraph.base.errors import RAISE_FILES, GpuGraphError, InputError, unknown_name, unreadable
+from gpugraph.base.errors import RAISE_FILES, GpuGraphError, InputError, reason_of, unknown_name, unreadable
 
 _REMEDIES = {
     errno.ENOSPC: "free some space or write elsewhere",
@@ -222,7 +222,7 @@ def _in_words(shown: str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        reason = _REASONS.get(error.errno or 0) or (error.strerror or str(error)).lower()
+        reason = _REASONS.get(error.errno or 0) or reason_of(error)
         remedy = _REMEDIES.get(error.errno or 0, "write elsewhere")
         raise InputError(f"cannot be written: {reason}", where=shown, remedy=remedy) from error
     except ValueError as error:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from gpugraph.base.errors import InputError
+from gpugraph.base.errors import InputError, reason_of
 from gpugraph.base.files import atomic_write
 from gpugraph.records.json_text import json_text
 from gpugraph.records.record import Record
@@ -84,8 +84,8 @@ class Store(contextlib.AbstractContextManager["Store"]):
                 self.close()
                 raise
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise InputError(f"cannot be opened: {reason}", where=self.path, remedy="name another file") from error
+            what = f"cannot be opened: {reason_of(error)}"
+            raise InputError(what, where=self.path, remedy="name another file") from error
 
     def _recognise(self, resume: bool) -> None:
         """Take over the records of the file, and make it end with a whole line; only a file of ours is touched."""
@@ -138,9 +138,9 @@ class Store(contextlib.AbstractContextManager["Store"]):
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._fd, end)
-            reason = (error.strerror or str(error)).lower()
+            what = f"the record cannot be appended: {reason_of(error)}"
             remedy = "free some space; a bench goes on with --resume"
-            raise InputError(f"the record cannot be appended: {reason}", where=self.path, remedy=remedy) from error
+            raise InputError(what, where=self.path, remedy=remedy) from error
         self.records.append(record)
 
     def drop(self, unwanted: Callable[[Record], bool], *instead: Record) -> int:

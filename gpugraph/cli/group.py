@@ -23,6 +23,7 @@ from gpugraph.base.errors import (
     missing_package,
     nearest,
     printable,
+    reason_of,
     unknown_name,
     used_up,
 )
@@ -235,10 +236,10 @@ def explain(error: BaseException) -> tuple[int, str]:
     error = _usage_error(error) if isinstance(error, click.UsageError) else missing_package(error) or error
     error = error if isinstance(error, GpuGraphError) else used_up(error) or error
     if isinstance(error, OSError) and error.errno in _FULL:
-        what = f"cannot write: {(error.strerror or str(error)).lower()}"
+        what = f"cannot write: {reason_of(error)}"
         error = InputError(what, where=error.filename, remedy="free some space, or write elsewhere")
     if isinstance(error, OSError) and error.errno in _CLOSED and error.filename is not None:
-        what = f"cannot be used: {(error.strerror or str(error)).lower()}"
+        what = f"cannot be used: {reason_of(error)}"
         error = InputError(what, where=error.filename, remedy="check its name and its permissions")
     if isinstance(error, GpuGraphError):
         return error.exit_code, f"error: {installable_here(str(error))}"

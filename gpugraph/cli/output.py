@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from gpugraph.base.compression import codec_of_name
-from gpugraph.base.errors import InputError, in_short_words, installable_here, printable, warnings_to
+from gpugraph.base.errors import InputError, in_short_words, installable_here, printable, reason_of, warnings_to
 from gpugraph.base.files import atomic_write, check_writable, ending_of
 from gpugraph.cli.process import Command
 from gpugraph.report.exporters import drawing
@@ -64,9 +64,8 @@ def _shown() -> Iterator[None]:
     except OSError as error:
         silence(sys.stdout)
         if not isinstance(error, BrokenPipeError):
-            reason = (error.strerror or str(error)).lower()
-            remedy = "free some space, or write to another place"
-            raise InputError(f"cannot write to standard output: {reason}", remedy=remedy) from None
+            what = f"cannot write to standard output: {reason_of(error)}"
+            raise InputError(what, remedy="free some space, or write to another place") from None
 
 
 def tell(notices: Iterable[str], *, quiet: bool = False) -> None:

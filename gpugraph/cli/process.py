@@ -18,7 +18,6 @@ def known_signals(*names: str) -> tuple[signal.Signals, ...]:
 _ALARM = getattr(signal, "SIGALRM", None)
 _SIGNALS = known_signals("SIGINT", "SIGTERM", "SIGHUP", "SIGXCPU", "SIGALRM")
 
-
 BEGAN = "GPUGRAPH_BEGAN"
 """Environment variable by which a rank learns when the command that started it began; one clock serves a machine."""
 

@@ -30,7 +30,6 @@ FAMILIES = {
 RESPELLED = {"drawn": "gpugraph.ext.generators.drawn"}
 """The same of names that stand for a spec of a family."""
 
-
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]+")
 _ARGUMENTS = re.compile(r"[\w=.,+^-]*")
 

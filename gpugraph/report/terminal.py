@@ -23,7 +23,6 @@ BAR_WIDTH = 30
 BARS = "▁▂▃▄▅▆▇█"
 """Blocks of which one shows a value, lowest first."""
 
-
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from gpugraph.base.clock import HostClock
 from gpugraph.base.code_cache import users_folder
 from gpugraph.base.compression import codec_of_content, open_reader
-from gpugraph.base.errors import GraphFormatError, InputError, reading
+from gpugraph.base.errors import GraphFormatError, InputError, reading, reason_of
 from gpugraph.base.files import make_private_folder, replaced
 from gpugraph.base.quantities import in_seconds
 from gpugraph.devices.base import Device
@@ -362,7 +362,7 @@ def _in_cache(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        what = f"the cache cannot be written: {(error.strerror or str(error)).lower()}"
+        what = f"the cache cannot be written: {reason_of(error)}"
         raise InputError(what, where=error.filename or folder, remedy=ROOM) from error
 
 

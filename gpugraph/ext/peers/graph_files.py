@@ -19,7 +19,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.base.errors import GraphFormatError, InputError, reading
+from gpugraph.base.errors import GraphFormatError, InputError, reading, reason_of
 from gpugraph.base.files import atomic_write
 from gpugraph.ext.peers.peer import PeerRefused, PeerThrew
 from gpugraph.graph.csr import CSRGraph
@@ -222,8 +222,7 @@ class ResultFile:
         except OSError as error:
             if error.errno == errno.ELOOP:
                 raise PeerThrew("its result is a link to another file", where=self.by, remedy=remedy) from None
-            reason = (error.strerror or str(error)).lower()
-            raise PeerThrew(f"it wrote no result file: {reason}", where=self.by, remedy=remedy) from None
+            raise PeerThrew(f"it wrote no result file: {reason_of(error)}", where=self.by, remedy=remedy) from None
 
     def vertices(self, column: Any) -> NDArray[np.int64]:
         """Return a column as 0-based vertices, (k,) int64."""
