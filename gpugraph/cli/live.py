@@ -66,13 +66,8 @@ class LiveView:
         from rich.live import Live
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-        )
-        self._bar = Progress(*columns, TextColumn("{task.fields[left]}"))
+        name, left = TextColumn("{task.description}", markup=False), TextColumn("{task.fields[left]}")
+        self._bar = Progress(name, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), left)
         self._task = self._bar.add_task(printable(title), total=total, left="")
         self._running: dict[str, str] = {}
         self._last: list[tuple[str, str]] = []

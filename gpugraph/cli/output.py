@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from gpugraph.base.compression import codec_of_name
 from gpugraph.base.errors import InputError, in_short_words, installable_here, printable, reason_of, warnings_to
@@ -240,13 +240,8 @@ class Progress:
         from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bars
 
-        columns: tuple[Any, ...] = (
-            SpinnerColumn(),
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TimeElapsedColumn(),
-        )
-        with Bars(*columns, console=Console(file=self.stream), transient=True) as bars:
+        name, console = TextColumn("{task.description}", markup=False), Console(file=self.stream)
+        with Bars(SpinnerColumn(), name, BarColumn(), TimeElapsedColumn(), console=console, transient=True) as bars:
             task = bars.add_task(self.what, total=None)
             while not self._done.wait(0.1):
                 total, done = (None, 0.0) if self.fraction is None else (1.0, self.fraction)

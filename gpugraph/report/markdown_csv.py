@@ -3,11 +3,15 @@
 import csv as _csv
 import io
 from collections.abc import Sequence
+from importlib import import_module
 
 from gpugraph.problems import CSV, MARKDOWN
 from gpugraph.records.columns import Labelled, columns_of, plain
 from gpugraph.records.record import EMULATED, Record
-from gpugraph.report.exporters import published, rankings
+from gpugraph.report.exporters import rankings
+
+PUBLISHED = "gpugraph.ext.reports.published"
+"""The module that compares records with what their papers state."""
 
 FEW = "A time with its number of samples in brackets has fewer than were asked for, or than six: it proves little"
 
@@ -30,8 +34,9 @@ def markdown(rows: Sequence[Record]) -> str:
     if any(one.device_kind == "emulated" for one in rows):
         notes.append(EMULATED[0].upper() + EMULATED[1:])
     lines += [f"\n{note}." for note in notes]
-    stated = published().markdown(rows) if any(one.field("paper") is not None for one in rows) else []
-    return "\n".join([*lines, *stated])
+    if any(one.field("paper") is not None for one in rows):
+        lines += import_module(PUBLISHED).markdown(rows)
+    return "\n".join(lines)
 
 
 def grid(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:

@@ -32,16 +32,14 @@ METHOD_NAMES = {"both": "certificate and reference"}
 
 def table(record: Record, *, width: int = 80) -> list[Line]:
     """Return the lines of a record that was measured, wrapped to ``width`` columns."""
-    return _apart(_subject(record, width), _phases(record, width), _rates(record, width), _result(record, width))
+    subject = _subject(record, width) + _fields(record, columns.COLUMNS, width)
+    return _apart(subject, _phases(record, width), _rates(record, width), _result(record, width))
 
 
 def first_screen(record: Record, *, width: int = 80) -> list[Line]:
     """Return ``FIRST_SCREEN`` lines or fewer about a correct result; ``table`` has the rest of it."""
-    subject = field("graph", describe_graph(record.graph_facts), width=width)
-    subject += field("algorithm", _algorithm(record), width=width) + field("device", _device(record), width=width)
-    if ranks := record.shape.ranks:
-        subject += field("ranks", describe_ranks(ranks), width=width)
     listed = [column for column in columns.COLUMNS if column.name != "memory_most"]
+    subject = _subject(record, width, brief=True)
     phases, rates = _grouped_phases(record), _rates(record, width, brief=True)
     rest = _fields(record, listed, width) + _result(record, width, brief=True)
     room = FIRST_SCREEN - 2 - len([*subject, *phases, *rates, *rest])
@@ -55,15 +53,15 @@ def _apart(*blocks: list[Line]) -> list[Line]:
     return [line for i, block in enumerate(blocks) for line in ([[("", "")]] if i else []) + block]
 
 
-def _subject(record: Record, width: int) -> list[Line]:
+def _subject(record: Record, width: int, *, brief: bool = False) -> list[Line]:
     lines = field("graph", describe_graph(record.graph_facts), width=width)
-    cited = ", ".join(str(part) for part in record.shape.algorithm_source.values() if part)
+    cited = ", ".join(str(part) for part in record.shape.algorithm_source.values() if part and not brief)
     name = _algorithm(record)
     lines += field("algorithm", f"{name} — {cited}" if cited else name, width=width)
     lines += field("device", _device(record), width=width)
     if ranks := record.shape.ranks:
         lines += field("ranks", describe_ranks(ranks), width=width)
-    return lines + _fields(record, columns.COLUMNS, width)
+    return lines
 
 
 def _algorithm(record: Record) -> str:
@@ -136,10 +134,8 @@ def _phases(record: Record, width: int) -> list[Line]:
     lines += _total(record, total)
     if (seconds := record.shape.predecessors_s) is not None:
         lines.append([(f"{'predecessors':<20}{duration(seconds):>10}", ""), (_APART, "dim")])
-    if (before_s := record.shape.interpreter_s) is not None:
-        lines.append(
-            [(f"{'interpreter':<20}{duration(before_s):>10}", ""), (f"{'':>9}before start, not in total", "dim")]
-        )
+    if (seconds := record.shape.interpreter_s) is not None:
+        lines.append([(f"{'interpreter':<20}{duration(seconds):>10}", ""), (_BEFORE, "dim")])
     return lines + _samples(record, width)
 
 
@@ -181,6 +177,7 @@ def _grouped_phases(record: Record) -> list[Line]:
 
 
 _APART = f"{'':>9}after the run, a part of finish"
+_BEFORE = f"{'':>9}before start, not in total"
 
 
 def _phase(name: str, seconds: float, share: float, style: str) -> Line:
@@ -307,9 +304,7 @@ def _rates(record: Record, width: int, *, brief: bool = False) -> list[Line]:
         *field("MTEPS", value, width=width, style="bold green"),
         *field("", f"= {definition}", width=width, style="dim"),
     ]
-    if (
-        record.transfers and mteps.end_to_end is not None
-    ):  # where there is no way to a device it would be the same again
+    if record.transfers and mteps.end_to_end is not None:  # else there is no way to a device, and it would be the same
         lines += field("end to end", rate(mteps.end_to_end) + mean, width=width, style="green")
         lines += field("", "= the same count / (transfer + kernel + d2h)", width=width, style="dim")
     return lines + _fields(record, problem_columns([Labelled.alone(record)]), width)

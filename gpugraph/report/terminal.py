@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from gpugraph.base.errors import printable
 
-Span = tuple[str, str]
-Line = list[Span]
+Line = list[tuple[str, str]]
 
 LABEL_WIDTH = 12
 """Columns of the label in front of a field."""
@@ -129,11 +128,10 @@ def row_lines(
     while width is not None and sum(widths) + 2 * (len(widths) - 1) > width:
         widest = max(range(len(widths)), key=lambda i: widths[i] - least[i])
         if widths[widest] == least[widest]:
-            if firm and (headed := _under_headings(header, rows, right, width)):
-                return headed
-            return (
-                row_lines(header, rows, right=right, width=width, firm=False) if firm else _stacked(header, rows, width)
-            )
+            if not firm:
+                return _stacked(header, rows, width)
+            headed = _under_headings(header, rows, right, width)
+            return headed or row_lines(header, rows, right=right, width=width, firm=False)
         widths[widest] -= 1
 
     def lines(cells: Sequence[str], style: str) -> list[Line]:

@@ -79,9 +79,8 @@ BESIDE = {
     "template": "gpugraph.ext.charts.template",
     "drawing": "gpugraph.ext.charts.counter_example",
     "rankings": "gpugraph.ext.comparing.ranked",
-    "published": "gpugraph.ext.reports.published",
 }
-"""Modules of what is no format: ``--template``, ``--draw``, how records rank, and what their papers state."""
+"""Modules of what is no format: ``--template``, ``--draw``, and how records rank."""
 
 
 def exporter(name: str) -> Exporter:
@@ -162,15 +161,3 @@ class Rankings(Protocol):
 def rankings() -> Rankings:
     """Return the module that ranks records."""
     return cast(Rankings, import_module(BESIDE["rankings"]))
-
-
-class Published(Protocol):
-    """The module that compares with what papers state."""
-
-    def markdown(self, rows: Sequence[Record]) -> list[str]:
-        """Return lines of Markdown."""
-
-
-def published() -> Published:
-    """Return the module that compares with what papers state."""
-    return cast(Published, import_module(BESIDE["published"]))
