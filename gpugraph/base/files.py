@@ -73,6 +73,12 @@ def check_ends(path: str | os.PathLike[str]) -> None:
         raise InputError("is a device", where=path, remedy="name a file")
 
 
+def file_state(path: str | os.PathLike[str]) -> tuple[int, int]:
+    """Return when a file was changed last, in nanoseconds, and its bytes."""
+    status = os.stat(path)
+    return status.st_mtime_ns, status.st_size
+
+
 def is_same_file(first: str, second: str) -> bool:
     """Tell whether two paths lead to one file, there or to be made; a pipe or a device, which takes all, is none."""
     try:

@@ -12,7 +12,7 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 from gpugraph.base.errors import InputError, unknown_name
-from gpugraph.base.files import resource_dir
+from gpugraph.base.files import file_state, resource_dir
 from gpugraph.devices.base import Defines
 
 _TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
@@ -66,7 +66,7 @@ def load_source(file: str | os.PathLike[str]) -> Source:
     """Read a kernel file and flatten it.  Raises InputError if it, or a file it includes, cannot be read."""
     path = find_source(file)
     read, source = _OURS.get(path, ({}, None))
-    if source is None or any(_state(one) != state for one, state in read.items()):
+    if source is None or any(file_state(one) != state for one, state in read.items()):
         read = {}
         source = Source(path, _display_name(path), _flatten(path, [], {}, read), ours=_is_ours(path))
         if source.ours:  # a driver asks for its constants, and the compiler for the text
@@ -80,16 +80,10 @@ def files_of(file: str | os.PathLike[str]) -> list[Path]:
     return list(_OURS[path][0]) if path in _OURS else [path]
 
 
-_State = tuple[int, int]
-"""When a file was changed last, in nanoseconds, and its bytes."""
+_States = dict[Path, tuple[int, int]]
 
-_OURS: dict[Path, tuple[dict[Path, _State], Source]] = {}
+_OURS: dict[Path, tuple[_States, Source]] = {}
 """Files of ``cuda_kernels/`` as they were read last, each with the state of all files in it."""
-
-
-def _state(path: Path) -> _State:
-    state = path.stat()
-    return state.st_mtime_ns, state.st_size
 
 
 @cache
@@ -123,10 +117,10 @@ def _blanked(token: re.Match[str]) -> str:
     return text if text[0] == '"' else "\n".join(" " * len(line) for line in text.split("\n"))
 
 
-def _flatten(path: Path, within: list[Path], guards: dict[Path, str], read: dict[Path, _State]) -> str:
+def _flatten(path: Path, within: list[Path], guards: dict[Path, str], read: _States) -> str:
     """Return the text of ``path``, reached by ``within``, with its includes in place; files go to ``read``."""
     try:
-        read[path] = _state(path)
+        read[path] = file_state(path)
         pairs = _lines(path, *read[path])
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read the kernel file: {error}", where=path, remedy="check the path") from None

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gpugraph.base.compression import MOST_STREAMED, check_ratio, codec_of_content, open_reader, strip_suffix
 from gpugraph.base.errors import GraphFormatError, InputError, OutOfMemory, reading, unreadable
+from gpugraph.base.files import file_state
 from gpugraph.base.host import available_memory, require_memory
 from gpugraph.base.quantities import in_units
 from gpugraph.devices.base import Device
@@ -108,10 +109,7 @@ class Source:
 
     def _written(self) -> tuple[int, int] | None:
         """Return when a file was last written and how long it is; None of what is no file."""
-        if self.held is not None:
-            return None
-        state = os.stat(self._file)
-        return state.st_mtime_ns, state.st_size
+        return None if self.held is not None else file_state(self._file)
 
     def again(self) -> "Source":
         """Return the same file to be read once more.  Raises InputError if it is gone, or was written to since."""

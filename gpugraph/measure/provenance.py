@@ -17,6 +17,7 @@ from pathlib import Path
 
 from gpugraph.base import code_cache
 from gpugraph.base.errors import InputError
+from gpugraph.base.files import file_state
 from gpugraph.measure.environment import git_commit
 from gpugraph.problems.algorithm import Algorithm
 
@@ -72,21 +73,17 @@ def _digest(roots: frozenset[str]) -> str | None:
     with contextlib.suppress(OSError, ValueError, KeyError):
         if (kept := code_cache.look_up("sources", kept_as)) is not None:
             known = json.loads(kept.content)
-            if all(_state(path) == state for path, state in known["files"].items()):
+            if all([*file_state(path)] == state for path, state in known["files"].items()):
                 return str(known["sha256"])
     try:
         parts, read = _parts(roots)
         text = "\0".join(sorted(" ".join(part.split()) for part in parts.values()))
-        known = {"sha256": hashlib.sha256(text.encode()).hexdigest(), "files": {str(one): _state(one) for one in read}}
+        states = {str(one): file_state(one) for one in read}
+        known = {"sha256": hashlib.sha256(text.encode()).hexdigest(), "files": states}
     except (OSError, SyntaxError, ValueError, InputError):
         return None
     code_cache.keep_if_possible("sources", kept_as, json.dumps(known).encode())
     return str(known["sha256"])
-
-
-def _state(path: str | Path) -> list[int]:
-    status = os.stat(path)
-    return [status.st_mtime_ns, status.st_size]
 
 
 def _parts(roots: frozenset[str]) -> tuple[dict[str, str], list[Path]]:

@@ -30,13 +30,11 @@ def add_algorithm(problem: str, name: str, **fields: object) -> Algorithm:
     ``fields`` are the other attributes of ``Algorithm``.  ``devices``, ``fetch`` and ``finish`` may be left out: what
     ``run`` returns is then copied from a GPU, and is the result.  One for ``ranks`` runs on all kinds of device.
     """
-    ranks = bool(fields.get("ranks"))
+    ranks, on_cpu = bool(fields.get("ranks")), fields.get("devices") == ("cpu",)
     given: dict[str, Any] = {
         "devices": ("cpu", "cuda", "emulated") if ranks else ("cuda", "emulated"),
         "resident": not ranks,
-        "fetch": (lambda state, raw: raw)
-        if fields.get("devices") == ("cpu",)
-        else (lambda state, raw: state.device.download(raw)),
+        "fetch": lambda state, raw: raw if on_cpu else state.device.download(raw),
         "finish": lambda state, raw, *query: raw,
     }
     algorithm = Algorithm(problem=problem, name=name, **(given | fields))
@@ -154,9 +152,7 @@ def find_algorithm(problem: str, name: str, device_kind: str) -> Algorithm:
     homes = homes_of(problem, name, "cpu_" if device_kind == "cpu" else "gpu_")
     while key not in REGISTERED and (home := next(homes, None)) is not None:
         importlib.import_module(home)
-    if key in REGISTERED:
-        return REGISTERED[key]
-    known = algorithms(problem)
+    known = [] if key in REGISTERED else algorithms(problem)  # which imports them all
     if key in REGISTERED:
         return REGISTERED[key]
     kinds = sorted(kind for one in known if one.name == name for kind in one.devices)
