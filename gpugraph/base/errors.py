@@ -221,11 +221,7 @@ def errors_at(where: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def check_name(kind: str, name: str, known: Iterable[str]) -> None:
-    """Refuse a name that is not known; see ``unknown_name``.
-
-    Raises:
-        InputError: it is not.
-    """
+    """Raise InputError for a name that is not known; see ``unknown_name``."""
     if name not in (names := list(known)):
         raise unknown_name(kind, name, names)
 

@@ -156,10 +156,7 @@ def replaced(path: str | os.PathLike[str], *, lasting: bool = True, private: boo
     """Open a new file that takes the place, the permissions included, of ``path`` when the block ends well.
 
     A link stays a link: what it leads to is replaced.  A ``private`` file has mode 600, whatever the umask, and
-    replaces the link itself.  The bare means of ``atomic_write``.
-
-    Raises:
-        OSError: as the system has it.
+    replaces the link itself.  The bare means of ``atomic_write``: it raises OSError as the system has it.
     """
     target = os.path.abspath(path) if private else os.path.realpath(path)
     folder = os.path.dirname(target)

@@ -32,10 +32,8 @@ def expand_sweep(
     """Return the cells of a sweep.
 
     ``kinds`` has the kind of device behind each name that can be used here, ``unusable`` why others cannot; ``peers``
-    run beside the sweep's algorithms.
-
-    Raises:
-        InputError: an unknown algorithm, option or preparation, a bad graph, or no cell at all.
+    run beside the sweep's algorithms.  Raises InputError for an unknown algorithm, option or preparation, a bad graph,
+    or no cell at all.
     """
     limit_s = min((block.limits.time_s for block in sweep.blocks), default=0.0)
     available = Available(kinds, unusable or {}, limit_s)

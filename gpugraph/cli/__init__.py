@@ -15,9 +15,7 @@ stays, it takes 700 at a time, and all of it now and then, a twentieth of the co
 def main(began: float | None = None, interpreter_s: float | None = None) -> None:
     """Run the command line and exit with its code; one with a user's own algorithm or a time limit in a child.
 
-    Args:
-        began: when the command began, on the clock of ``time.perf_counter``; now if not given.
-        interpreter_s: processor time of this process before that.
+    It ``began`` then, on the clock of ``time.perf_counter``, or now; ``interpreter_s`` is processor time before that.
     """
     code: object = 130
     Command.begin(began, interpreter_s)

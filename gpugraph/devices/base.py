@@ -48,15 +48,10 @@ class Kernel(Protocol):
     def __call__(
         self, grid: Grid, block: int, args: Arguments, shared_bytes: int = 0, *, stop: Array | None = None
     ) -> None:
-        """Launch ``grid`` blocks of ``block`` threads; returns before the kernel has ended.
+        """Launch ``grid`` blocks (or blocks of a row, and rows) of ``block`` threads; returns before they have ended.
 
-        Args:
-            grid: blocks; or blocks of a row, and rows.
-            block: threads of a block.
-            args: arrays, and typed scalars.
-            shared_bytes: dynamic shared memory of a block.
-            stop: a word (1,) uint32 on the device, 0 now, that the kernel looks at while it runs; Ctrl-C sets it, and
-                ends a launch that would take long.
+        A block has ``shared_bytes`` of dynamic shared memory.  ``stop`` is a word (1,) uint32 on the device, 0 now,
+        that the kernel looks at while it runs; Ctrl-C sets it, and ends a launch that would take long.
         """
 
     def prepared(self, grid: int, block: int, last: Arguments, *, stop: Array | None = None) -> Launch:

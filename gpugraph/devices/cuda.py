@@ -43,14 +43,9 @@ _FAILED: list[Any] = []
 
 
 class CudaDevice:
-    """One NVIDIA GPU.
+    """One NVIDIA GPU, by CUDA's number, from 0; with ``profile`` every phase of ``phase_clock`` is an NVTX range.
 
-    Args:
-        index: CUDA's number of the GPU, from 0.
-        profile: wrap every phase of ``phase_clock`` in an NVTX range.
-
-    Raises:
-        DeviceUnavailable: CuPy, driver, GPU or compiler is missing; the message says which.
+    Raises DeviceUnavailable if CuPy, driver, GPU or compiler is missing; the message says which.
     """
 
     kind = "cuda"

@@ -182,8 +182,7 @@ class Interrupts:
     def wait(self) -> None:
         """Wait for the stream if a launch on it can be stopped, and stop it on Ctrl-C; else return at once.
 
-        Raises:
-            KeyboardInterrupt: after the kernels have ended; what they were to compute is not there.
+        The KeyboardInterrupt comes after the kernels have ended; what they were to compute is not there.
         """
         if self._stops:
             self.wait_until(lambda: False)

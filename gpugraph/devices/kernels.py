@@ -222,12 +222,9 @@ class CudaKernel:
     def __call__(
         self, grid: Grid, block: int, args: Arguments, shared_bytes: int = 0, *, stop: Array | None = None
     ) -> None:
-        """Launch ``grid`` blocks of ``block`` threads; returns before the kernel has ended.
+        """Launch, as ``Kernel`` says; whoever waits for the device then is interrupted by Ctrl-C.
 
-        Whoever waits for the device then is interrupted by Ctrl-C, which sets the word ``stop``.
-
-        Raises:
-            KernelArgumentError: the arguments do not fit the kernel, or the grid or block does not fit the GPU.
+        Raises KernelArgumentError if the arguments do not fit the kernel, or the grid or block does not fit the GPU.
         """
         shape = grid if isinstance(grid, tuple) else (grid,)
         self.check(math.prod(shape), block, args, shared_bytes)

@@ -83,10 +83,7 @@ def check_structure(graph: CSRGraph, remedy: str = _REMEDY) -> None:
 
     The offsets ascend from 0 to the number of arcs; the targets of a row ascend, are vertices, and none is the
     row's own; no weight is NaN or −0.0; an undirected graph has both arcs of each edge, equally heavy; and the
-    digest is the stored one, where there is one.
-
-    Raises:
-        GraphFormatError: the first of these that does not hold, and where.
+    digest is the stored one, where there is one.  A GraphFormatError names the first of these that does not hold.
     """
 
     def refuse(what: str) -> GraphFormatError:
@@ -159,9 +156,7 @@ def ensure_checked(graph: CSRGraph) -> None:
 def ensure_rows(graph: CSRGraph) -> None:
     """Check the arrays of a graph that ``load`` or ``generate`` need not have made, once for each graph.
 
-    Raises:
-        InputError: they are no arrays of a graph, or not as long as they should be.
-        GraphFormatError: ``check_structure`` refuses them.
+    Raises InputError if they are no arrays of a graph or not as long as they should be; see ``check_structure``.
     """
     if graph.on_device is not None or graph.__dict__.get(_ROWS):
         return

@@ -39,9 +39,7 @@ def generate(spec: Spec | str, progress: Progress | None = None, device: Device 
     """Return the graph of a spec, made on a device, where it stays, if one is given and can, else by the host.
 
     ``progress`` is called with the fraction done, in 0..1, and what is being done, a few times a second at most.
-
-    Raises:
-        InputError: not a spec, or a graph that does not fit in memory (before anything is allocated).
+    Raises InputError for what is no spec, OutOfMemory for a graph that does not fit, before anything is allocated.
     """
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
     if device is not None and can_generate(parsed):

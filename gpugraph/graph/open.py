@@ -25,10 +25,8 @@ def open_graph(
 
     The source is what ``gpugraph.load`` takes, the name of a data set, or a CSRGraph.  The clock times the phases
     ``load``, ``build`` and ``check``, and ``progress`` is called with a few words whenever something new begins.  A
-    device that will work on the graph makes, builds or checks it, and keeps it, where it can.
-
-    Raises:
-        InputError: nothing of that kind, or damaged.
+    device that will work on the graph makes, builds or checks it, and keeps it, where it can.  Raises InputError where
+    there is nothing of that kind, or it is damaged.
     """
     clock = HostClock() if clock is None else clock
     changed = options.symmetrize or options.weights != "file"

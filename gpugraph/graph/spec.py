@@ -106,9 +106,7 @@ class Spec:
 def parse_spec(text: str) -> Spec:
     """Return the spec that ``text`` names.
 
-    Raises:
-        InputError: an unknown family or key (the nearest is suggested), a malformed value, or more than 2^40
-            vertices or arcs.
+    Raises InputError for an unknown family or key, a malformed value, or more than 2^40 vertices or arcs.
     """
     head, separator, tail = text.strip().partition(":")
     if not separator:

@@ -286,10 +286,7 @@ def failed_record(
     """Return the record of a cell that gave no numbers: every name is there, every figure is absent.
 
     ``graph``, ``device`` and ``algorithm`` are what is known (``Session.known``); else the cell's words take their
-    place.
-
-    Raises:
-        InputError: there is no such outcome of a cell that failed.
+    place.  Raises InputError if a cell that failed has no such outcome.
     """
     if outcome not in OUTCOMES or outcome == "ok":
         raise unknown_name("outcome of a failed cell", outcome, [name for name in OUTCOMES if name != "ok"])

@@ -134,10 +134,7 @@ class InputCache:
 
         A CPU works on the view itself, and so does an algorithm that is not ``resident``.  On a GPU ``transfers``
         copies are made one after another, each timed, as long as they are short.  What is not ``shared`` is a copy
-        that nobody else gets.
-
-        Raises:
-            OutOfMemory: it does not fit.
+        that nobody else gets.  Raises OutOfMemory if it does not fit.
         """
         cell, device, phase_timer = setup.cell, setup.open_device.device, setup.phase_timer
         there = resident and device.kind != "cpu"

@@ -237,16 +237,10 @@ def run_cell(
     sampling: Sampling | None = None,
     phase_timer: PhaseTimer | None = None,
 ) -> Record:
-    """Measure one cell.
+    """Return the record of one cell, measured; a failed verification is a record that says so, and no exception.
 
-    Args:
-        cell: what to measure.
-        progress: called with a few words whenever something new begins.
-        sampling: how many samples to take; as many as the cell says if not given.  A cell to be profiled is run once.
-        phase_timer: the phase timer; one that begins now if not given.
-
-    Returns:
-        The record; a failed verification is a record whose status says so, not an exception.
+    ``progress`` is called with a few words whenever something new begins.  Without a ``sampling`` the cell says how
+    many samples are taken; one to be profiled is run once.  A phase timer begins now if none is given.
 
     Raises:
         InputError: bad graph, names or parameters.

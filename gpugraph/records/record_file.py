@@ -200,9 +200,7 @@ def read_records(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Record],
 
     A file that is named twice is read once.  Of a cell that a file has twice (one that was run again), the later record
     counts.  A line that is no record is left out, with a notice that names file and line, and the field if it is that.
-
-    Raises:
-        InputError: a file cannot be read, or holds no record.
+    Raises InputError for a file that cannot be read, or holds no record.
     """
     records: list[Record] = []
     notices: list[str] = []

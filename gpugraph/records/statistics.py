@@ -108,15 +108,12 @@ def t_quantile(freedom: float, level: float) -> float:
 
 
 def estimate(samples: Sequence[float] | NDArray[np.float64], correlation: float | None = None) -> Estimate:
-    """Return the median of a series with its errors.
+    """Return the median of a series of two or more samples, in the order in which they were taken, with its errors.
 
     The order statistics that enclose the median of independent samples with 95 % are stretched by what their
     autocorrelation ρ takes away: of an autoregressive series the mean of n has the variance of 1/V independent samples,
-    and the scatter within the series is too small by the factor 1 − V.
-
-    Args:
-        samples: (n,) values in the order in which they were taken, n ≥ 2.
-        correlation: the autocorrelation; estimated from the samples if not given.
+    and the scatter within the series is too small by the factor 1 − V.  The autocorrelation is estimated from the
+    samples if it is not given.
 
     Source: H. David, H. Nagaraja, Order Statistics, 2003, section 7.1; G. Box, G. Jenkins, G. Reinsel, Time Series
     Analysis, 1994, section 2.1.5 (variance of the mean).
@@ -188,10 +185,8 @@ def median_interval(
 def estimate_of_processes(medians: Sequence[float]) -> Estimate:
     """Return the logarithm of the time that processes scatter around, with Student's error of the mean.
 
-    Samples of one process share its addresses, its clocks and its neighbours; only processes are independent.
-
-    Args:
-        medians: of each process, two or more, above 0.
+    Samples of one process share its addresses, its clocks and its neighbours; only processes are independent.  Of each
+    of two or more there is the median, above 0.
 
     Source: T. Kalibera, R. Jones, Rigorous Benchmarking in Reasonable Time, 2013, section 6.
     """

@@ -40,10 +40,7 @@ def certify(view: ResidentView, device: Device, forest: Forest) -> Verdict:
     Takes 16 bytes for each vertex, 16 for each edge of the forest, and 32 for each tree after Borůvka's first round:
     about 30 bytes a vertex on a power-law graph, 43 on a path.  The view has its arcs in the CSRGraph's order; ranks in
     place of weights will do.  The detail of a failed verdict names a counter-example: of the edges that close a cycle,
-    or refute the forest, the one of smallest id.
-
-    Raises:
-        OutOfMemory: the device has no room for it.
+    or refute the forest, the one of smallest id.  Raises OutOfMemory if the device has no room for it.
     """
     wrong = _refute(view, Certificate(view, device, forest.edges))
     wrong = wrong or check_totals(forest, certified_sum(ends_of(view.host.graph, forest.edges)[2]))

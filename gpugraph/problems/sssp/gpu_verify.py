@@ -27,9 +27,7 @@ def certify(view: ResidentView, device: Device, source: int, result: Distances) 
     """Check distances on the device and without an oracle; takes at most 24 bytes for each vertex (see ``TightArcs``).
 
     The view has no preparations.  A failed verdict names the counter-example that ``check_certificate`` names.
-
-    Raises:
-        OutOfMemory: the device has no room for it.
+    Raises OutOfMemory if the device has no room for it.
     """
     graph = view.host.graph
     fault = malformed(graph, source, result) or source_fault(graph, source, result.raw)

@@ -133,8 +133,7 @@ _OF_SCIPY = "dijkstra-fibonacci"
 def reference_distances(graph: CSRGraph, source: int, by: str = "", sums: str = FLOAT64) -> tuple[NDArray[Any], str]:
     """Return the distances (n,), reals in the type of ``sums``, and what computed them: never the algorithm ``by``.
 
-    Raises:
-        InputError: a distance needs more than 64 bits.
+    Raises InputError if a distance needs more than 64 bits.
     """
     arcs = Arcs.of(graph)
     own = arcs.unreached(sums)
@@ -153,10 +152,7 @@ def reference_distances(graph: CSRGraph, source: int, by: str = "", sums: str = 
 def check_against_reference(graph: CSRGraph, source: int, result: Distances, by: str = "") -> Verdict:
     """Return the verdict on ``result`` as distances from ``source``, which the algorithm ``by`` gave.
 
-    A failed one names the first difference.
-
-    Raises:
-        InputError: a distance needs more than 64 bits.
+    A failed one names the first difference.  Raises InputError if a distance needs more than 64 bits.
     """
     fault = malformed(graph, source, result)
     if fault:
