@@ -123,7 +123,7 @@ class HostClock(NullClock):
         try:
             yield
         finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + working_seconds() - start
+            self.add_seconds(name, working_seconds() - start)
 
     def add_seconds(self, name: str, seconds: float) -> None:
         """Add a time that a kernel measured itself to the phase ``name``."""

@@ -163,11 +163,9 @@ def keep_if_possible(kind: str, name: str, content: bytes, facts: dict[str, Any]
 
 def no_room(error: OSError) -> DeviceUnavailable:
     """Return the error for compiled code that not even the folder of temporary files takes."""
-    return DeviceUnavailable(
-        f"compiled code cannot be written: {reason_of(error)}",
-        where=error.filename,
-        remedy="free some space, or set GPUGRAPH_CACHE_DIR and TMPDIR to folders with room",
-    )
+    remedy = "free some space, or set GPUGRAPH_CACHE_DIR and TMPDIR to folders with room"
+    what = f"compiled code cannot be written: {reason_of(error)}"
+    return DeviceUnavailable(what, where=error.filename, remedy=remedy)
 
 
 def users_folder() -> Path | None:
@@ -176,7 +174,9 @@ def users_folder() -> Path | None:
         return None
     chosen, shared = os.environ.get("GPUGRAPH_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME")
     try:
-        return _absolute(chosen) if chosen else (_absolute(shared) if shared else Path.home() / ".cache") / "gpugraph"
+        if chosen:
+            return _absolute(chosen)
+        return (_absolute(shared) if shared else Path.home() / ".cache") / "gpugraph"
     except RuntimeError:
         return None
 
@@ -192,12 +192,9 @@ _OWN: list[tempfile.TemporaryDirectory[str]] = []  # at most one: this process's
 
 @functools.cache
 def _warn_once(folder: Path, reason: str) -> None:
-    warnings.warn(
-        f"compiled code cannot be kept in {folder}: {reason}; it is compiled anew each time "
-        "— set GPUGRAPH_CACHE_DIR to a folder with room that you may write to",
-        GpuGraphWarning,
-        stacklevel=2,
-    )
+    what = f"compiled code cannot be kept in {folder}: {reason}; it is compiled anew each time"
+    remedy = "set GPUGRAPH_CACHE_DIR to a folder with room that you may write to"
+    warnings.warn(f"{what} — {remedy}", GpuGraphWarning, stacklevel=2)
 
 
 @functools.cache

@@ -151,9 +151,8 @@ def missing_package(error: BaseException) -> InputError | None:
     """Return the error for a package that gpugraph needs and Python does not find; None for any other exception."""
     name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     if name == "pyarrow":
-        return InputError(
-            "the Python package 'pyarrow' is missing: Parquet is read with it", remedy="pip install 'gpugraph[tables]'"
-        )
+        what = "the Python package 'pyarrow' is missing: Parquet is read with it"
+        return InputError(what, remedy="pip install 'gpugraph[tables]'")
     name = "backports.zstd" if name == "backports" else name
     if name not in _REQUIRED:
         return None

@@ -223,7 +223,6 @@ def _start_runtime(context: Any) -> None:
 
 
 def _runtime(context: Any) -> Any:
-    """Return the library of Numba's runtime."""
     codegen = context.codegen()
     content = _content(_runtime_name, codegen.magic_tuple())
     if content is not None:

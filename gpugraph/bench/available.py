@@ -112,23 +112,25 @@ class Available:
         name = variant.name
         if not self._solves(name, problem):
             return
-        peer, plugin = name.startswith(PEER), self._plugins.find(name, problem) if self._is_plugin(name) else None
+        peer = self._peers()[name] if name.startswith(PEER) else None
+        plugin = self._plugins.find(name, problem) if self._is_plugin(name) else None
+        own = {**(peer.get("scanned", {}) if peer else {}), **block.options.get(name, {})}
         axes = {
             "device": self._devices_of(name, problem, [variant.device] if variant.device else block.axes["device"]),
             "prepare": [variant.prepare] if variant.prepare is not None else block.axes["prepare"],
-            **(own := {**(self._peers()[name].get("scanned", {}) if peer else {}), **block.options.get(name, {})}),
+            **own,
         }
         for values in itertools.product(*axes.values()):
             chosen = dict(zip(axes, values, strict=True))
             device, prepare, *_ = values
             kind = self._kinds.get(device, str(device).partition(":")[0])
             options = {**variant.options, **{k: v for k, v in chosen.items() if k in own}}
-            if peer:
+            refused, obstacle = "", None
+            if peer is None:
+                obstacle = self._obstacle(name, problem, device, str(prepare), options)
+            elif device not in self._kinds:
                 reason = self._unusable.get(device, "no such device can be used here")
-                refusal = f"{self._peers()[name]['title']} runs on '{device}': {reason}"
-                refused, obstacle = "" if device in self._kinds else refusal, None
-            else:
-                refused, obstacle = "", self._obstacle(name, problem, device, str(prepare), options)
+                refused = f"{peer['title']} runs on '{device}': {reason}"
             yield Way(chosen, options, kind, refused, obstacle, plugin)
 
     @cache  # noqa: B019  lives as long as one expansion

@@ -169,7 +169,8 @@ def check_condition(wanted: object) -> None:
     """Raise InputError for a condition that no value meets: an empty list, a table, a range that is none."""
     for one in wanted if isinstance(wanted, list) and wanted else [wanted]:
         text = one.strip() if isinstance(one, str) else ""
-        first, last = ((ends := _OPEN.fullmatch(text)) and ends.groups()) or ("", "")
+        ends = _OPEN.fullmatch(text)
+        first, last = ends.groups() if ends else ("", "")
         empty = ends and (number(first) > number(last) if first and last else first is last)
         if empty or not isinstance(one, int | float | str) or (not ends and _RANGE.fullmatch(text)):
             raise InputError(f"no value meets the condition {one!r}", remedy="write a value, a list, 16..24 or 22..")

@@ -153,9 +153,18 @@ class Bench:
         devices |= {name: {"description": {"kind": name.partition(":")[0]}} for name in self._unusable}
         plan, more = self.plan, {"needed": self._claims.need} if self.claims else {}
         runner = Runner(
-            self.sweep, plan, self.store, devices, self.prices, watcher,
-            retry=self.retry, workers=self._workers, engine=self._engine, finished=self.finished, **more,
-        )  # fmt: skip
+            self.sweep,
+            plan,
+            self.store,
+            devices,
+            self.prices,
+            watcher,
+            retry=self.retry,
+            workers=self._workers,
+            engine=self._engine,
+            finished=self.finished,
+            **more,
+        )
         self.totals = runner.totals
         return runner.run()
 

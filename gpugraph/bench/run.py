@@ -96,9 +96,13 @@ class Runner:
         self._graphs: dict[Input, Mapping[str, Any]] = {}
         self._named: dict[tuple[str, str, str], Mapping[str, Any]] = {}
         self._budget = Budget(
-            self.sweep.budget_s, self.prices, self._processes, len(self.workers), by_clock=self.sweep.budget_by_clock,
+            self.sweep.budget_s,
+            self.prices,
+            self._processes,
+            len(self.workers),
+            by_clock=self.sweep.budget_by_clock,
             began=self.sweep.budget_began,
-        )  # fmt: skip
+        )
         self.totals = Totals()
 
     def run(self) -> Totals:
@@ -279,10 +283,8 @@ class Runner:
         if "record" in found:
             record = dict(found["record"])
             if planned.cell.algorithm != "auto":  # which is another one on another graph
-                self._named[planned.algorithm_key] = {
-                    "name": record["algorithm"],
-                    "source": record.get("algorithm_source", {}),
-                }
+                named = {"name": record["algorithm"], "source": record.get("algorithm_source", {})}
+                self._named[planned.algorithm_key] = named
             if record["graph"].get("digest"):
                 self._graphs[planned.cell.input] = record["graph"]
         else:

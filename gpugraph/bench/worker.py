@@ -34,6 +34,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any
 
@@ -136,14 +137,13 @@ class Worker:
 
     def __init__(self, send: Send):
         self._send = send
-        self._session: Any = None
         self._warm = False
 
     def serve(self, request: Mapping[str, Any]) -> None:
         """Answer one request."""
         if request["do"] == "devices":
             self._send("devices", devices={name: describe_device(name) for name in request["names"]})
-            self._open()  # while the parent plans
+            _ = self._session  # while the parent plans
         elif request["do"] == "plan":
             self._send("planned", plan=packed(_plan(*unpacked(request["of"]))))
         elif request["do"] == "describe":
@@ -159,18 +159,17 @@ class Worker:
                 self._send("broken", outcome=outcome, message=message)
             self._send("done")
 
-    def _open(self) -> None:
-        """Load what measures."""
+    @cached_property
+    def _session(self) -> Any:
         from gpugraph.measure.run_cell import Session
 
-        self._session = self._session or Session()
+        return Session()
 
     def _measure(self, request: Mapping[str, Any]) -> None:
         from gpugraph.measure.instruments import SpoiledGraph
         from gpugraph.measure.run_cell import DeviceLost
 
         until, refined = (time.perf_counter() + request.get(name, math.inf) for name in ("left_s", "refine_s"))
-        self._open()
         if request.get("peers"):
             foreign.peers().register_commands(request["peers"])
         cells = [cell_from(words) for words in request["cells"]]

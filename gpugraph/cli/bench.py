@@ -243,7 +243,7 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
         store, path, total, title = bench.store, bench.path, len(bench.plan.cells), bench.sweep.title
         assert store is not None
         left_out, hint = bench.plan.left_out, "; NAME@DEVICE takes another" if bench.sweep.ad_hoc else ""
-        left = [f"left out, {n}: {why}{hint * (' not solve ' not in why)}" for why, n in left_out.most_common()]
+        left = [f"left out, {n}: {why}{'' if ' not solve ' in why else hint}" for why, n in left_out.most_common()]
         left += [f"{path}: a last line that was torn by a kill is cut off"] if store.cut else []
         goes = f"{counted(total, 'cell')} of '{title}' {'goes' if total == 1 else 'go'} to {path}"
         tell([*left, goes] if keep else left, quiet=quiet)

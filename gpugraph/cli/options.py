@@ -325,7 +325,6 @@ ALL = "gpugraph.all_options"
 
 
 def _show_all_help(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    """Print the help with every option, and end."""
     if wanted and not context.resilient_parsing:
         context.meta[ALL] = True
         click.echo(context.get_help())

@@ -96,7 +96,8 @@ def take_signals() -> None:
         if time.monotonic() - last < 1:
             return
         last = time.monotonic()
-        Interruption.latest = Interruption(*(() if number == signal.SIGINT else (f"by {signal.Signals(number).name}",)))
+        how = () if number == signal.SIGINT else (f"by {signal.Signals(number).name}",)
+        Interruption.latest = Interruption(*how)
         raise Interruption.latest
 
     def unheard(what: "sys.UnraisableHookArgs") -> None:

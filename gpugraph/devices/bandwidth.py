@@ -17,12 +17,12 @@ TURNS = 7
 _BEYOND_CACHES = 256 << 20  # bytes; the largest second-level caches hold about half of that
 
 
-def copy_bandwidth(device: Device, *, array_bytes: int = 1 << 30) -> float:
+def copy_bandwidth(device: Device) -> float:
     """Return bytes read and written a second by the copy kernel on a ``cuda`` device.
 
     Raises OutOfMemory if there is no room for two arrays that no cache would hold.
     """
-    size = min(array_bytes, device.memory()[0] // 4)
+    size = min(1 << 30, device.memory()[0] // 4)
     if size < _BEYOND_CACHES:
         raise OutOfMemory(f"{size:,} bytes are too few to see past the caches", where=device.name)
     return bandwidths(device, size)["copy"]

@@ -117,9 +117,8 @@ class CudaDevice:
         check_copy(target, source)
         if target.size:
             with translated(self.label, "copying an array"):
-                self._runtime.memcpyAsync(
-                    target.data.ptr, source.data.ptr, source.nbytes, ON_DEVICE, self._stream_pointer
-                )
+                ends = target.data.ptr, source.data.ptr
+                self._runtime.memcpyAsync(*ends, source.nbytes, ON_DEVICE, self._stream_pointer)
 
     def upload_file(self, file: int, offset: int, count: int, dtype: DTypeLike) -> Array:
         """Return (count,) elements of an open file, read by threads into pinned buffers; see ``Device.upload_file``."""

@@ -91,11 +91,9 @@ class translated:  # noqa: N801  # read as a function; a generator would cost ea
 
 def does_not_fit(needed: int, free: int, total: int, device: str) -> OutOfMemory:
     """Return the error for work that needs more memory of a GPU than is free."""
-    return OutOfMemory(
-        f"needs {exactly(needed)} of device memory, {exactly(free)} of {exactly(total)} are free",
-        where=device,
-        remedy="use a smaller graph, free the device of other work, or use --device cpu",
-    )
+    what = f"needs {exactly(needed)} of device memory, {exactly(free)} of {exactly(total)} are free"
+    remedy = "use a smaller graph, free the device of other work, or use --device cpu"
+    return OutOfMemory(what, where=device, remedy=remedy)
 
 
 def import_cupy() -> ModuleType:
@@ -110,9 +108,8 @@ def import_cupy() -> ModuleType:
         raise DeviceUnavailable("CuPy is not installed", remedy=INSTALL) from None
     except Exception as error:  # a broken installation may raise anything
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise DeviceUnavailable(
-            f"CuPy cannot be imported: {reason}", remedy=f"have one cupy package only; {INSTALL}"
-        ) from None
+        remedy = f"have one cupy package only; {INSTALL}"
+        raise DeviceUnavailable(f"CuPy cannot be imported: {reason}", remedy=remedy) from None
 
 
 def gpu_count(cupy: ModuleType) -> int:

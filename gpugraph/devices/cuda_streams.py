@@ -92,14 +92,14 @@ class CudaStopwatch:
 class CudaClock(NullClock):
     """Times phases by events, read at the end, so that a phase costs two records; in NVTX ranges if given CuPy's."""
 
+    timing = True
+
     def __init__(self, device: OpenGpu, ranges: ModuleType | None = None):
         super().__init__()
         self.device = device
         self.ranges = ranges
         self.ended: list[tuple[str, Event, Event]] = []  # phases, with the events at both ends
         self._seconds: dict[str, float] = {}
-
-    timing = True
 
     def add_seconds(self, name: str, seconds: float) -> None:
         """Add a time that a kernel measured itself to the phase ``name``."""
@@ -116,7 +116,7 @@ class CudaClock(NullClock):
         with translated(self.device.label, f"after {self.device.last_kernel}"):
             for name, start, stop in self.ended:
                 stop.synchronize()
-                self._seconds[name] = self._seconds.get(name, 0.0) + float(elapsed(start, stop)) / 1e3
+                self.add_seconds(name, float(elapsed(start, stop)) / 1e3)
                 self.device.events.give(start, stop)
         self.ended.clear()
         return dict(self._seconds)

@@ -53,9 +53,8 @@ def _limited(device: Device, text: str) -> Device:
     if slash and int(asked) > device.multiprocessors:
         has = device.multiprocessors
         device.close()
-        raise InputError(
-            f"the device has {has} multiprocessors", where=f"--device {text}", remedy=f"ask for 1 to {has}"
-        )
+        what = f"the device has {has} multiprocessors"
+        raise InputError(what, where=f"--device {text}", remedy=f"ask for 1 to {has}")
     if slash:
         device.multiprocessors = int(asked)
     return device

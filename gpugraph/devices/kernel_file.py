@@ -63,7 +63,8 @@ class KernelFile:
         """The define sets that were declared, each once, without what the file defines so itself."""
         sets: list[Defines] = []
         for defines in map(self.without_defaults, self._declared):
-            sets += [defines] if defines not in sets else []
+            if defines not in sets:
+                sets.append(defines)
         return sets
 
     def without_defaults(self, defines: Defines) -> Defines:

@@ -154,11 +154,9 @@ def _find_include(name: str, includer: Path, line: int) -> Path:
     for directory in (includer.parent, _home()):
         if (directory / name).is_file():
             return directory / name
-    raise InputError(
-        f'#include "{name}" was not found',
-        where=f"{_display_name(includer)} line {line}",
-        remedy=f"put it beside {includer.name} or use a header of cuda_kernels/",
-    )
+    where = f"{_display_name(includer)} line {line}"
+    remedy = f"put it beside {includer.name} or use a header of cuda_kernels/"
+    raise InputError(f'#include "{name}" was not found', where=where, remedy=remedy)
 
 
 def define_lines(defines: Defines | None) -> str:

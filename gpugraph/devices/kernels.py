@@ -172,10 +172,9 @@ def _compile_error(source: Source, arch: str, status: str, log: str, version: tu
     where = f"{first['file']} line {first['line']}" if first else source.name
     said = first["text"] if first else (log.splitlines() or ["the compiler gave no reason"])[0]
     remedy = "report this with the whole log" if source.ours else "correct the kernel"
-    again = f"see all with: python -m gpugraph.ext.builds.usage {source.path} --arch {arch}"
-    return KernelCompileError(
-        f"does not compile for {arch}: {said}", where=where, remedy=f"{remedy}; {again}", log=log, ours=source.ours
-    )
+    remedy += f"; see all with: python -m gpugraph.ext.builds.usage {source.path} --arch {arch}"
+    what = f"does not compile for {arch}: {said}"
+    return KernelCompileError(what, where=where, remedy=remedy, log=log, ours=source.ours)
 
 
 def _unknown_architecture(arch: str, version: tuple[int, int]) -> DeviceUnavailable:
@@ -281,11 +280,8 @@ class CudaKernel:
         """Check all but the grid; return the largest grid that may be launched."""
         check_arguments(self.name, args, self._device.cupy.ndarray, self._sizes)
         if not 0 < block <= self.most_threads:
-            raise KernelArgumentError(
-                f"a block of {block} threads, the kernel can have 1 to {self.most_threads}",
-                where=self.name,
-                remedy="choose another block size",
-            )
+            what = f"a block of {block} threads, the kernel can have 1 to {self.most_threads}"
+            raise KernelArgumentError(what, where=self.name, remedy="choose another block size")
         self._allow_shared(shared_bytes)
         return self.resident_blocks(block, shared_bytes) if self._cooperative else _MAX_GRID
 
@@ -349,13 +345,10 @@ def check_arguments(kernel: str, args: Arguments, array_type: Any, sizes: tuple[
         elif isinstance(value, np.generic) and value.dtype.kind in "biuf":
             width = value.dtype.itemsize
         else:
-            raise KernelArgumentError(
-                f"a {type(value).__name__} has no width that a kernel could rely on",
-                where=where,
-                remedy="pass a device array or a NumPy scalar such as np.int32(n)",
-            )
+            what = f"a {type(value).__name__} has no width that a kernel could rely on"
+            remedy = "pass a device array or a NumPy scalar such as np.int32(n)"
+            raise KernelArgumentError(what, where=where, remedy=remedy)
         if sizes is not None and width != sizes[position]:
             kind = "an array" if isinstance(value, array_type) else f"{value.dtype}"
-            raise KernelArgumentError(
-                f"{kind} is {width} bytes, the kernel takes {sizes[position]}", where=where, remedy="correct the type"
-            )
+            what = f"{kind} is {width} bytes, the kernel takes {sizes[position]}"
+            raise KernelArgumentError(what, where=where, remedy="correct the type")

@@ -66,7 +66,6 @@ def ids_at(offsets: NDArray[np.int64], targets: NDArray[Any], positions: NDArray
 
 @njit
 def _fill_ids_at(offsets: Any, targets: Any, positions: Any, ids: Any, start: int, stop: int) -> None:
-    """Write the canonical ids of the arcs at ``positions[start:stop]``."""
     for k in range(start, stop):
         i = positions[k]
         u = lower_bound(offsets, 1, len(offsets), i + 1) - 1  # the last row that begins at or before the arc

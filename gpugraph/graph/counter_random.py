@@ -68,9 +68,8 @@ def shuffle(x: Any, keys: Any, bits: int) -> Any:
 @inner_njit
 def shuffle_keys(key: Any) -> Any:
     """Return the two odd multipliers of a shuffle."""
-    return hash64(key * np.uint64(3) + np.uint64(1)) | np.uint64(1), hash64(
-        key * np.uint64(3) + np.uint64(2)
-    ) | np.uint64(1)
+    first, second = key * np.uint64(3) + np.uint64(1), key * np.uint64(3) + np.uint64(2)
+    return hash64(first) | np.uint64(1), hash64(second) | np.uint64(1)
 
 
 @njit

@@ -265,10 +265,8 @@ class CSRGraph(Convertible):
         texts = [printed(label) for label in labels]
         # NumPy's text loses NULs at its end.  Where labels read alike, as 1 and "1" do, their reprs differ.
         times = Counter(text.rstrip("\0") for text in texts)
-        alike = (times[text.rstrip("\0")] > 1 or text.endswith("\0") for text in texts)
-        return np.array(
-            [printed(label, repr) if again else text for label, text, again in zip(labels, texts, alike, strict=True)]
-        )
+        alike = [times[text.rstrip("\0")] > 1 or text.endswith("\0") for text in texts]
+        return np.array([printed(labels[i], repr) if alike[i] else text for i, text in enumerate(texts)])
 
     def label(self, vertex: int) -> str:
         """Return a vertex for a message: its number, and its name where the source had one."""

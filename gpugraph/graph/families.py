@@ -37,10 +37,8 @@ _ARGUMENTS = re.compile(r"[\w=.,+^-]*")
 @cache
 def find_family(name: str) -> Family:
     """Return one of the ``FAMILIES``, or of the ``RESPELLED``."""
-    found: Family = next(
-        family for family in import_module((FAMILIES | RESPELLED)[name]).FAMILIES if family.name == name
-    )
-    return found
+    families: tuple[Family, ...] = import_module((FAMILIES | RESPELLED)[name]).FAMILIES
+    return next(family for family in families if family.name == name)
 
 
 def is_spec(text: str) -> bool:

@@ -48,9 +48,7 @@ def generate(spec: Spec | str, progress: Progress | None = None, device: Device 
     require_memory(parsed.estimate_bytes(), parsed.text)
     arcs = draw_arcs(parsed, progress)
     run = Runner(target_dtype(parsed.vertices), progress, (_BUILD_STARTS, 1.0))
-    graph = build(
-        arcs, name=parsed.text, source=parsed.text, report=lambda fraction: run.report(fraction, "building rows")
-    )
+    graph = build(arcs, name=parsed.text, report=lambda fraction: run.report(fraction, "building rows"))
     if progress is not None:
         progress(1.0, "built")
     return graph.renamed(notes=())  # nobody gave the loops and repeats that were drawn

@@ -130,12 +130,12 @@ class Source:
     def chunks(self, size: int = BLOCK_BYTES) -> Generator[bytes]:
         """Yield the decompressed content in pieces of ``size`` bytes.  Raises GraphFormatError on damaged data."""
         with self._raw() as raw:
-            remedy = "fetch the file again"
-            with reading(self.path, remedy, f"the {self.codec} data are damaged or cut short"):
+            remedy, damage = "fetch the file again", f"the {self.codec} data are damaged or cut short"
+            with reading(self.path, remedy, damage):
                 stream = open_reader(raw, self.codec)
             unpacked = 0
             while True:
-                with reading(self.path, remedy, f"the {self.codec} data are damaged or cut short"):
+                with reading(self.path, remedy, damage):
                     chunk = stream.read(size)
                 if not chunk:
                     return

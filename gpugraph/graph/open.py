@@ -50,9 +50,8 @@ def _opened(
     """Return the graph as its source has it."""
     text = os.fsdecode(source) if isinstance(source, str | bytes | os.PathLike) else None
     named = text is not None and is_dataset(text)
-    made = (
-        text is not None and options.input_format is None and not named and not os.path.exists(text) and is_spec(text)
-    )
+    made = text is not None and not named and not os.path.exists(text) and is_spec(text)
+    made = made and options.input_format is None
     own = options.vertices, options.columns, options.directed, options.weight or None
     if (made or isinstance(source, CSRGraph)) and own != (None, "", None, None):
         what = "says all of itself; --directed, --undirected, --vertices, --columns and --weight are for files"

@@ -55,10 +55,7 @@ def check_on_device(graph: CSRGraph) -> None:
     if digest is not None and graph.stored_digest in (None, digest):
         graph.__dict__["digest"] = digest
         return
-    host: dict[str, Any] = {name: getattr(graph, name) for name in ("offsets", "targets", "weights")}
-    check_structure(
-        CSRGraph(
-            **host, directed=graph.directed, name=graph.name, source=graph.source, stored_digest=graph.stored_digest
-        )
-    )
+    names = ("offsets", "targets", "weights", "directed", "name", "source", "stored_digest")
+    host: dict[str, Any] = {name: getattr(graph, name) for name in names}
+    check_structure(CSRGraph(**host))
     raise graph.changed_while_read()

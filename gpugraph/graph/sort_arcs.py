@@ -42,12 +42,8 @@ def _count(ends: Any, start: int, stop: int, layout: Any, counts: Any) -> int:
 @njit
 def _scatter(ends: Any, weights: Any, start: int, stop: int, layout: Any, out: Any) -> None:
     """Write the arcs of [start, stop) as (tail within the bucket, head) keys to where the cursors point."""
-    (tails, heads), (given, sign, real), (shift, head_bits, mirrored), (cursors, keys, words) = (
-        ends,
-        weights,
-        layout,
-        out,
-    )
+    (tails, heads), (given, sign, real) = ends, weights
+    (shift, head_bits, mirrored), (cursors, keys, words) = layout, out
     mask = (np.int64(1) << np.int64(shift)) - 1
     for i in range(start, stop):
         u, v, w = np.int64(tails[i]), np.int64(heads[i]), given[i]

@@ -39,9 +39,8 @@ def check(
     """
     if method == "none":
         return NOT_ASKED_FOR
-    own = isinstance(result, JudgesItself)
     if method == "auto":
-        method = "reference" if own else problem.cheaper_check
+        method = "reference" if isinstance(result, JudgesItself) else problem.cheaper_check
         small = graph.edges <= REFERENCE_LIMIT
         method = method if small and not getattr(result, "truth_is_known", False) else "certificate"
         why = "the quicker check of this problem" if small else "so many edges take no oracle"

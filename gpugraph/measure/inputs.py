@@ -95,9 +95,8 @@ class InputCache:
             graph = setup.problem.open(cell.input, phase_timer, setup.progress, maker)
             with phase_timer.phase("build"):
                 graph = setup.problem.admit(graph)
-            seconds = {
-                name: s - before.get(name, 0.0) for name, s in phase_timer.until_now().items() if name in OPENING
-            }
+            now = phase_timer.until_now()
+            seconds = {name: s - before.get(name, 0.0) for name, s in now.items() if name in OPENING}
             found = self._loaded[key] = LoadedInput(graph, cell.graph, seconds)
         else:
             for name, seconds_ in found.seconds.items():

@@ -96,7 +96,8 @@ def homes_of(problem: str, name: str, *prefixes: str) -> Iterator[str]:
         yield from (file for file in files if os.path.isfile(f"{_HOME.joinpath(*file.split('.')[1:])}.py"))
         for package in packages:
             table = getattr(importlib.import_module(package), "FILES", {})
-            yield from [f"{package}.{table[name]}"] if name in table else []
+            if name in table:
+                yield f"{package}.{table[name]}"
 
 
 def command_of(problem: str) -> Command:

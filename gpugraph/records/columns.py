@@ -195,10 +195,9 @@ def columns_of(renderer: str, cells: Sequence[Labelled]) -> list[Column]:
             found |= {one.name: one for one in own}
         for one in _each(column, cells) if column.each else [column]:
             found.setdefault(one.name, one)
-    empty = [c for c in found.values() if all(c.value(cell) is None for cell in cells)]
-    return [
-        c for c in found.values() if c not in empty or not (c.optional or (renderer in (PAGE, RANKING) and c.number))
-    ]
+    dispensable = [c for c in found.values() if c.optional or (renderer in (PAGE, RANKING) and c.number)]
+    empty = [c for c in dispensable if all(c.value(cell) is None for cell in cells)]
+    return [c for c in found.values() if c not in empty]
 
 
 def problem_columns(cells: Sequence[Labelled]) -> list[Column]:

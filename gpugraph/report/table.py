@@ -255,7 +255,8 @@ def _precision(record: Record, width: int) -> list[Line]:
         ("throttled", throttled_samples(record), THROTTLED),
         ("busy", record.busy, "its times are longer and scatter; close other programs"),
     ):
-        lines += field(title, f"{said}: {remedy}", width=width, style="yellow") if said else []
+        if said:
+            lines += field(title, f"{said}: {remedy}", width=width, style="yellow")
     if half is None or half <= max(NOISY, target or 0.0):
         return lines
     remedy = "close other programs" if target else "close other programs, or take more samples: --target 2%"
@@ -300,10 +301,8 @@ def _rates(record: Record, width: int, *, brief: bool = False) -> list[Line]:
         samples = f"{counted(len(record.samples), 'sample')} of the kernel{_range(record.samples)}"
         lines = field("MTEPS", value, width=width, style="bold green") + field("", samples, width=width, style="dim")
         return lines + _fields(record, problem_columns([Labelled.alone(record)]), width)
-    lines = [
-        *field("MTEPS", value, width=width, style="bold green"),
-        *field("", f"= {definition}", width=width, style="dim"),
-    ]
+    lines = field("MTEPS", value, width=width, style="bold green")
+    lines += field("", f"= {definition}", width=width, style="dim")
     if record.transfers and mteps.end_to_end is not None:  # else there is no way to a device, and it would be the same
         lines += field("end to end", rate(mteps.end_to_end) + mean, width=width, style="green")
         lines += field("", "= the same count / (transfer + kernel + d2h)", width=width, style="dim")

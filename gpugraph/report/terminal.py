@@ -119,12 +119,8 @@ def row_lines(
         first, *others = row_lines(narrower[0], narrower[1:], right=flush, width=width)
         return [[*([(part, "dim")] for part in _wrapped(said, width)), *first], *others]
     widths = [max(map(len, column)) for column in columns]
-    least = [
-        wide
-        if i in right and firm
-        else min(wide, max([LEAST_WORDS, *(len(piece) for cell in column for piece in _pieces(cell))]))
-        for i, (wide, column) in enumerate(zip(widths, columns, strict=True))
-    ]
+    least = [max([LEAST_WORDS, *(len(piece) for cell in column for piece in _pieces(cell))]) for column in columns]
+    least = [wide if i in right and firm else min(wide, least[i]) for i, wide in enumerate(widths)]
     while width is not None and sum(widths) + 2 * (len(widths) - 1) > width:
         widest = max(range(len(widths)), key=lambda i: widths[i] - least[i])
         if widths[widest] == least[widest]:
@@ -139,11 +135,8 @@ def row_lines(
         made: list[Line] = []
         for turn in range(max(map(len, parts), default=1)):
             texts = [part[turn] if turn < len(part) else "" for part in parts]
-            padded = [
-                text.rjust(wide) if i in right else text.ljust(wide)
-                for i, (text, wide) in enumerate(zip(texts, widths, strict=True))
-            ]
-            made.append([("  ".join(padded), style)])
+            pads = [text.rjust if i in right else text.ljust for i, text in enumerate(texts)]
+            made.append([("  ".join(pad(wide) for pad, wide in zip(pads, widths, strict=True)), style)])
         return made
 
     return [lines(header, "bold"), *(lines(row, "") for row in rows)]
