@@ -22,7 +22,7 @@ from gpugraph.bench.toml_file import Document
 from gpugraph.devices.discovery import parse_device
 from gpugraph.graph.read_options import PREPARATIONS
 from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS, TYPES_OF_SUMS
-from gpugraph.problems.foreign import name_and_device
+from gpugraph.problems.foreign import PEER, name_and_device
 
 
 class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -238,7 +238,7 @@ def _block(document: Document, top: ForAllBlocks, own: BlockTable, turn: int | N
         raise InputError("names no graph", where=document.where("axes"), remedy='write e.g. graph = "rmat:{scale}"')
     named = {variant.name for group in algorithms.values() for variant in group}
     for algorithm, (option, *_) in options.items():
-        if not algorithm.startswith("peer:"):  # --peer may name that
+        if not algorithm.startswith(PEER):  # --peer may name that
             keys = ("block",) if algorithm in own.options else ()
             with document.at(*keys, "options", algorithm, option, turn=(turn or 0) if keys else 0):
                 check_name("algorithm of this sweep", algorithm, named)

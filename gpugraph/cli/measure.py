@@ -88,9 +88,7 @@ class Outputs:
 class Request:
     """What the command line requests; the names are those of the options.
 
-    Attributes:
-        read: how the graph is read.
-        cell: the options that a ``Cell`` has by the same names, which it checks.
+    ``cell`` has the options that a ``Cell`` has by the same names, which it checks.
     """
 
     problem: str
@@ -365,7 +363,7 @@ def _with_commands(algo: str, commands: tuple[str, ...]) -> str:
     peers = foreign.peers()
     tables = {name: table for text in commands for name, table in peers.read_tables(text).items()}
     peers.register_commands(tables)
-    return f"peer:{next(iter(tables))}" if algo == "auto" and len(tables) == 1 else algo
+    return f"{PEER}{next(iter(tables))}" if algo == "auto" and len(tables) == 1 else algo
 
 
 def _device_of(algo: str) -> str:

@@ -151,9 +151,7 @@ _KEYS: dict[str, dict[str, type]] = {
 class Defaults:
     """What a command does by default, named as the keys of the file (docs/config.md).
 
-    Attributes:
-        repeat: samples; 0 for about a second of them.
-        origins: ``"table.key"`` → the file that says so.
+    ``repeat`` is 0 for about a second of samples; ``origins`` has by ``"table.key"`` the file that says so.
     """
 
     graph: str

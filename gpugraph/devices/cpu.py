@@ -12,13 +12,9 @@ from gpugraph.base.host import available_memory, processor_name, require_memory,
 
 
 class CpuDevice:
-    """The processor that Python runs on; all its threads, or so many.
+    """The processor that Python runs on, all its threads or, where it is ``limited``, so many.
 
-    Raises:
-        InputError: there are not so many.
-
-    Attributes:
-        limited: an algorithm gets fewer threads than the process has.
+    Raises InputError if there are not so many.
     """
 
     kind = "cpu"

@@ -52,11 +52,6 @@ def printed(label: object, how: Callable[[object], str] = str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-Offsets = NDArray[np.int64]
-Targets = NDArray[np.signedinteger[Any]]
-Weights = NDArray[Any]
-
-
 def freeze(holder: DataclassInstance) -> None:
     """Make a frozen dataclass's arrays read-only views, so that compiled code sees one type of array from there on."""
     for name in holder.__dataclass_fields__:
@@ -139,9 +134,9 @@ class CSRGraph(Convertible):
         on_device: the same arrays on a device that holds them too, or None.
     """
 
-    offsets: Offsets
-    targets: Targets
-    weights: Weights
+    offsets: NDArray[np.int64]
+    targets: NDArray[np.signedinteger[Any]]
+    weights: NDArray[Any]
     directed: bool
     name: str = "graph"
     source: str = ""

@@ -17,11 +17,7 @@ Thing = TypeVar("Thing")
 
 
 class Alone(Instrument):
-    """One process, which has all of the graph and nobody to wait for.
-
-    Attributes:
-        several: several processes measure together, and take each of these steps at once.
-    """
+    """One process, which has all of the graph and nobody to wait for; ``several`` take each of these steps at once."""
 
     several = False
 

@@ -85,12 +85,13 @@ class Measurement:
         cell, algorithm = self.setup.cell, self.algorithm
         why = "requested by name"
         if cell.algorithm == "auto":
-            kind = self.device.kind
-            why = f"chosen by auto: the fastest on {kind} in our measurements (docs/results.md)"
+            why = f"chosen by auto: the fastest on {self.device.kind} in our measurements (docs/results.md)"
         options = self.options.items()
         settings = [f"{name}={value}" + ("" if name in cell.options else " (default)") for name, value in options]
-        steps = [f"after {', '.join(cell.preparations)}"] if cell.preparations else []
-        return "; ".join([f"algorithm {algorithm.name}: {why}", *filter(None, [", ".join(settings)]), *steps])
+        parts = [f"algorithm {algorithm.name}: {why}", ", ".join(settings)]
+        if cell.preparations:
+            parts.append(f"after {', '.join(cell.preparations)}")
+        return "; ".join(filter(None, parts))
 
     def _instruments_used(self) -> list[str]:
         cell, sampling, is_last = self.setup.cell, self.stopping.sampling, self.stopping.is_last

@@ -42,9 +42,7 @@ _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 class Option:
     """A parameter of an algorithm, set by ``--set NAME=VALUE``.
 
-    Attributes:
-        type: ``int``, ``float``, ``str`` or ``bool``.
-        choices: the values allowed, or None.
+    Its ``type`` is ``int``, ``float``, ``str`` or ``bool``; ``choices`` are the values allowed, or None.
     """
 
     name: str

@@ -97,11 +97,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 class Input:
     """What a cell is measured on, and how it is read: the identity of an input.
 
-    Inputs are equal if what they name is the same: the same text, or the same object.
-
-    Attributes:
-        source: a path, a spec, or an object.
-        read: how it is read.
+    Inputs are equal if what they name, a path, a spec or an object, is the same: the same text, or the same object.
     """
 
     problem: str

@@ -66,9 +66,9 @@ def _subject(record: Record, width: int, *, brief: bool = False) -> list[Line]:
 
 def _algorithm(record: Record) -> str:
     """Return the name of the algorithm, with its parameters that are not the usual ones."""
-    parameters = record.field("parameters") or {}
     usual = _defaults(record.problem, record.algorithm, record.device_kind)
-    ran_with = [f"{k}={v}" for k, v in parameters.items() if k not in _MEASURING and (k not in usual or usual[k] != v)]
+    settings = {k: v for k, v in record.parameters.items() if k != "preparations"}
+    ran_with = [f"{k}={v}" for k, v in settings.items() if k not in usual or usual[k] != v]
     ran_with += record.shape.parameters.preparations or []
     return record.algorithm + (f" ({', '.join(ran_with)})" if ran_with else "")
 
@@ -76,9 +76,6 @@ def _algorithm(record: Record) -> str:
 def _device(record: Record) -> str:
     threads = f", {counted(number, 'thread')}" if (number := record.shape.device.threads) else ""
     return f"{record.device_kind}: {record.device}{threads}"
-
-
-_MEASURING = ("preparations", "repeat", "warmup", "index_bits")
 
 
 def _defaults(problem: str, algorithm: str, device_kind: str) -> dict[str, object]:

@@ -88,8 +88,7 @@ class Run:
 class Instrument:
     """What a measurement is observed by; each method does nothing where an instrument has none of its own.
 
-    Attributes:
-        at_prepare: it acts before and after the algorithm's ``prepare`` too.
+    With ``at_prepare`` it acts before and after the algorithm's ``prepare`` too.
     """
 
     at_prepare = False

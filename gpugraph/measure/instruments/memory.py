@@ -9,11 +9,7 @@ from gpugraph.measure.measurement import Measurement
 
 
 class Memory(Instrument):
-    """The device's memory.
-
-    Attributes:
-        peak_bytes: the most on this rank's device.
-    """
+    """The device's memory; ``peak_bytes`` is the most on this rank's device."""
 
     at_prepare = True
 
