@@ -22,9 +22,9 @@ from gpugraph.cli.options import (
     command,
     defaults,
     export_option,
+    observed_options,
     offline_option,
     peer_command,
-    price_option,
     reference_option,
     split,
 )
@@ -121,9 +121,7 @@ _ON = "Place where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=3
 @click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample.")
 @click.option("--processes", metavar="N", type=click.IntRange(min=1), help=_PROCESSES)
 @click.option("--runs", metavar="N", type=click.IntRange(min=2), help=_RUNS)
-@click.option("--energy", is_flag=True, help="Measure the energy of a run, in additional runs.")
-@click.option("--counters", is_flag=True, help="Count memory accesses and atomics on the emulated device.")
-@price_option
+@observed_options
 @reference_option
 @offline_option
 @export_option

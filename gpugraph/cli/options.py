@@ -415,6 +415,12 @@ price_option = click.option(
     "--price", type=float, metavar="RATE", default=lambda: defaults().price, help="Costs at RATE per device hour."
 )
 
+observed_options = bundle(
+    click.option("--energy", is_flag=True, help="Measure the energy of a run, in additional runs."),
+    click.option("--counters", is_flag=True, help="Count memory accesses and atomics on the emulated device."),
+    price_option,
+)
+
 peer_command = click.option(
     "--peer-command", "commands", multiple=True, metavar="TABLE", help="An external peer; see docs/peers.md."
 )
@@ -445,9 +451,7 @@ run_options = bundle(
     click.option("--max-seconds", type=Time(), metavar="TIME", help="Time for sampling: 5, 1m [with --target: 15]."),
     timeout_option,
     click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample."),
-    click.option("--energy", is_flag=True, help="Measure the energy of a run, in additional runs."),
-    click.option("--counters", is_flag=True, help="Count memory accesses and atomics on the emulated device."),
-    price_option,
+    observed_options,
     named(
         "--verify",
         kind="verification method",

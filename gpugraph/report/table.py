@@ -281,10 +281,10 @@ _PER_SECOND = "million edges per second, kernel only"
 
 
 def _rates(record: Record, width: int, *, brief: bool = False) -> list[Line]:
-    if record.finished and record.why_no_rates == EMULATED and not record.shape.work.total:
-        text = "not counted: add --counters; times on the emulated device are not performance"
-        return field("work", text, width=width, style="yellow")
     if record.finished and record.why_no_rates == EMULATED:
+        if not record.shape.work.total:
+            text = "not counted: add --counters; times on the emulated device are not performance"
+            return field("work", text, width=width, style="yellow")
         return list(importlib.import_module(WORK).lines(record, width, explained=not brief))
     mteps, reason = record.shape.mteps, record.why_no_rates
     if reason or mteps.kernel is None:
@@ -293,14 +293,12 @@ def _rates(record: Record, width: int, *, brief: bool = False) -> list[Line]:
     mean = f" (harmonic mean over {queries} sources)" if queries else ""
     definition = (mteps.definition or f"{mteps.counted} / kernel time / 10^6").removeprefix("MTEPS = ")
     value = rate(mteps.kernel) + _rate_known(record) + mean
+    below = f"= {definition}"
     if brief:
         value += f": {definition.partition(' = ')[0] if ' = ' in definition else _PER_SECOND}"
-        samples = f"{counted(len(record.samples), 'sample')} of the kernel{_range(record.samples)}"
-        lines = field("MTEPS", value, width=width, style="bold green") + field("", samples, width=width, style="dim")
-        return lines + _fields(record, problem_columns([Labelled.alone(record)]), width)
-    lines = field("MTEPS", value, width=width, style="bold green")
-    lines += field("", f"= {definition}", width=width, style="dim")
-    if record.transfers and mteps.end_to_end is not None:  # else there is no way to a device, and it would be the same
+        below = f"{counted(len(record.samples), 'sample')} of the kernel{_range(record.samples)}"
+    lines = field("MTEPS", value, width=width, style="bold green") + field("", below, width=width, style="dim")
+    if record.transfers and mteps.end_to_end is not None and not brief:  # without transfers it would be the same
         lines += field("end to end", rate(mteps.end_to_end) + mean, width=width, style="green")
         lines += field("", "= the same count / (transfer + kernel + d2h)", width=width, style="dim")
     return lines + _fields(record, problem_columns([Labelled.alone(record)]), width)
