@@ -135,7 +135,10 @@ def warnings_to(show: Callable[[str], object]) -> Iterator[None]:
         others = warnings.showwarning
 
         def show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-            show(str(message)) if issubclass(category, GpuGraphWarning) else others(message, category, *place, **more)
+            if issubclass(category, GpuGraphWarning):
+                show(str(message))
+            else:
+                others(message, category, *place, **more)
 
         warnings.showwarning = show_warning
         yield

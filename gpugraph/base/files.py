@@ -121,7 +121,9 @@ def parse_toml(text: str) -> dict[str, Any]:
     def check(value: object, deep: int) -> None:
         if deep > MOST_NESTED:
             raise RecursionError
-        for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        if isinstance(value, dict):
+            value = [*value.values()]
+        for part in value if isinstance(value, list) else ():
             check(part, deep + 1)
 
     try:

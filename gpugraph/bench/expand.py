@@ -107,7 +107,8 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
     axes = {name: bound[name] for name in dict.fromkeys([*variables_in(template), *varied])}
     options = {name: filled(value, bound) for name, value in way.options.items()}
     axes |= {"graph": template, "algorithm": bound["algorithm"], "device": device, **options}
-    axes |= {"prepare": prepare} if steps else {}
+    if steps:
+        axes["prepare"] = prepare
     cell = Cell(
         **{one.name: bound[one.name] for one in fields(Cell) if one.name in AXES},
         read=ReadOptions(**{one.name: bound[one.name] for one in fields(ReadOptions)}),

@@ -298,7 +298,8 @@ class Runner:
                 device=description,
                 algorithm=self._named.get(planned.algorithm_key),
             ).data
-            record["parameters"] |= planned.declared.options if planned.declared else {}
+            if planned.declared:
+                record["parameters"] |= planned.declared.options
         known = record.get("cell") or {}
         record["cell"] = {
             "id": known.get("id") or found.get("id") or unopened_id(planned.cell, description, self.cold),

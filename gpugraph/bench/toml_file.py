@@ -95,7 +95,8 @@ class Document:
         except msgspec.ValidationError as error:
             what, _, path = str(error).partition(" - at `$")
         keys, turns = re.findall(r"\.(\w+)", path), re.findall(r"\[(\d+)\]", path)
-        turn, named = int(turns[0]) if turns else 0, "".join(what.split("`")[1:2]).removesuffix(" | null")
+        turn = int(turns[0]) if turns else 0
+        named = "".join(what.split("`")[1:2]).removesuffix(" | null")
         if what.startswith("Object contains unknown field"):
             raise placed(unknown_name("key", named, _fields(kind, keys)), self.where(*keys, named, turn=turn))
         if what.startswith("Object missing required field"):

@@ -188,7 +188,8 @@ def bench(
     if twice := sorted(typed & changed.keys()):
         what = f"the values of the axis {twice[0]} are given twice: as GRAPH, --algo or --device, and by --axis"
         raise InputError(what, remedy=f"leave out --axis {twice[0]}")
-    changed |= {"device": split(devices)} if devices else {}
+    if devices:
+        changed["device"] = split(devices)
     if laptop and sweep is None:
         raise InputError("--laptop takes a sweep", remedy="name one with --sweep, papers/martin2009 for instance")
     if graphs and sweep is None:
@@ -240,9 +241,11 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
     with _opened(bench, quiet=quiet):
         store, path, total, title = bench.store, bench.path, len(bench.plan.cells), bench.sweep.title
         assert store is not None
-        left_out, hint = bench.plan.left_out, "; NAME@DEVICE takes another" if bench.sweep.ad_hoc else ""
+        left_out = bench.plan.left_out
+        hint = "; NAME@DEVICE takes another" if bench.sweep.ad_hoc else ""
         left = [f"left out, {n}: {why}{'' if ' not solve ' in why else hint}" for why, n in left_out.most_common()]
-        left += [f"{path}: a last line that was torn by a kill is cut off"] if store.cut else []
+        if store.cut:
+            left.append(f"{path}: a last line that was torn by a kill is cut off")
         goes = f"{counted(total, 'cell')} of '{title}' {'goes' if total == 1 else 'go'} to {path}"
         tell([*left, goes] if keep else left, quiet=quiet)
         from gpugraph.cli.live import watcher_for
@@ -257,7 +260,8 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
                 tell([f"{done}; go on with: {_again(bench.sweep.name, path)}"])
             raise
         said = [f"finished before: {counted(totals.resumed, 'cell')}"] if totals.resumed else []
-        said += [f"{counted(totals.again, 'cell')} had too few samples: measured again"] if totals.again else []
+        if totals.again:
+            said.append(f"{counted(totals.again, 'cell')} had too few samples: measured again")
         tell(said, quiet=quiet)
         if bench.sweep.sampling.get("energy"):
             reasons = Counter(row.absent["energy"] for _, row in totals.records if row.ok and "energy" in row.absent)

@@ -101,7 +101,10 @@ def warnings_as_notices(*, quiet: bool = False) -> contextlib.AbstractContextMan
 def show_written(path: str, content: str) -> None:
     """Say what a written file holds; on standard error where it is no regular file, for that may be the output."""
     line = f"{path}: {content}"
-    show(line) if os.path.isfile(path) else tell([line])
+    if os.path.isfile(path):
+        show(line)
+    else:
+        tell([line])
 
 
 @contextlib.contextmanager

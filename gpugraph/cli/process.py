@@ -39,7 +39,8 @@ class Command:
     @classmethod
     def begin(cls, began: float | None, interpreter_s: float | None) -> None:
         """Note when the command began: as given, or now; of a rank that was started by another command, with that."""
-        cls.began, cls.interpreter_s = time.perf_counter() if began is None else began, interpreter_s
+        cls.began = time.perf_counter() if began is None else began
+        cls.interpreter_s = interpreter_s
         with contextlib.suppress(KeyError, ValueError):
             cls.began = min(cls.began, float(os.environ.pop(BEGAN)))
 

@@ -100,7 +100,8 @@ def record_of(run: Measurement, stopped_by: str) -> Record:
     index_bits = getattr(run.input.view, "index_bits", 32)  # what is no graph has no arcs to index
     data["parameters"] |= {**run.options, "warmup": stopping.sampling.warmup, "index_bits": index_bits}
     data["mteps"] |= _rates(run, phases)
-    data["environment"] |= {} if gpu is None else {"gpu": gpu}
+    if gpu is not None:
+        data["environment"]["gpu"] = gpu
     kernel_s, d2h_s = [s for t in trials for s in t.kernel_s], [s for t in trials for s in t.d2h_s]
     counters = {**sections["counters"], **trials[0].counters}
     data |= {
@@ -124,7 +125,8 @@ def record_of(run: Measurement, stopped_by: str) -> Record:
     if not algorithm.trusted:
         different = sum(len(trial.digests) for trial in trials)
         data["verification"] |= {"wrong_on_purpose": True, "results": different or None}
-    data |= {} if completed is None else {"predecessors_s": completed[1]}
+    if completed is not None:
+        data["predecessors_s"] = completed[1]
     if data["mteps"]["kernel"] is not None:
         seconds = {**phases, "stage": run.input.stage_s, "h2d": median(h2d_s or [0.0])}
         data |= problem.figures(run.input.graph, seconds)

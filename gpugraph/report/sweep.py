@@ -30,7 +30,8 @@ def plan_lines(plan: Plan, prices: Prices, *, width: int | None = None) -> list[
     """Return the cells with what each will need of memory."""
     rows = []
     for planned in plan.cells:
-        need, size, about = prices.need(planned), planned.size, "" if planned.size.exact else "~"
+        need, size = prices.need(planned), planned.size
+        about = "" if size.exact else "~"
         device = in_units(need.device_bytes) if need.device_bytes else "-"
         sizes = [f"{about}{count(size.vertices)}", f"{about}{count(size.arcs)}"]
         rows.append([*_named(planned), *sizes, in_units(need.host_bytes), device])

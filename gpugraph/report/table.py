@@ -107,8 +107,9 @@ def describe_graph(graph: Mapping[str, Any]) -> str:
     """Return one sentence about a graph: its name, and as far as they are known its counts and weights."""
     name, weights = graph.get("name") or "unknown graph", graph.get("weight_dtype")
     if (elements := graph.get("elements")) is not None:
-        segments, kind = graph.get("segments"), "exclusive sums" if graph.get("exclusive") else "sums"
-        kind = kind if segments is None else f"minima of {counted(segments, 'segment')}"
+        kind = "exclusive sums" if graph.get("exclusive") else "sums"
+        if (segments := graph.get("segments")) is not None:
+            kind = f"minima of {counted(segments, 'segment')}"
         return f"{name}: {counted(elements, 'element')} of {weights}, {kind}"
     if graph.get("vertices") is None:  # it was never opened
         return str(name)
