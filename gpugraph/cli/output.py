@@ -206,10 +206,6 @@ class Progress:
             with contextlib.suppress(OSError, ValueError):
                 print(f"gpugraph: {Command.seconds():7.3f} s  {self.what}", file=self.stream, flush=True)
 
-    def step(self, fraction: float, what: str) -> None:
-        """Say how far the work is; the form in which generators report."""
-        self(what, fraction)
-
     def __enter__(self) -> Progress:
         self._start = time.monotonic()
         if not self._quiet:

@@ -38,7 +38,7 @@ def test_short_work_shows_nothing(monkeypatch):
 def test_long_work_tells_what_it_does_and_how_far_it_is():
     stream = io.StringIO()
     with Progress(stream=stream) as progress:
-        progress.step(0.25, "drawing arcs")
+        progress("drawing arcs", 0.25)
         wait_for(stream, "drawing arcs 25% (")
         progress("building rows")
         wait_for(stream, "building rows (")
@@ -57,7 +57,7 @@ def test_quiet_shows_nothing_however_long_it_takes():
 def test_a_terminal_gets_a_bar():
     stream = Terminal()
     with Progress(stream=stream) as progress:
-        progress.step(0.5, "drawing arcs")
+        progress("drawing arcs", 0.5)
         wait_for(stream, "drawing arcs")
     assert "drawing arcs" in stream.getvalue()
 

@@ -35,7 +35,7 @@ def generate(spec: str, output: str, output_format: str | None, quiet: bool) -> 
     writable_format(output, output_format)
     check_destination(output)
     with Progress(quiet=quiet) as progress:
-        graph = generate_graph(parsed, progress.step)
+        graph = generate_graph(parsed, lambda fraction, what: progress(what, fraction))
         progress(f"writing {output}")
         save_file(graph, output, output_format)
     show_written(output, describe_graph(graph.describe()))

@@ -85,10 +85,8 @@ BESIDE = {
 
 def exporter(name: str) -> Exporter:
     """Return the exporter of a format."""
-    if name not in EXPORTERS | BESIDE:
-        offer: Exporter = plugged("exporters", name, Exporter)
-        return offer
-    found: Exporter = import_module((EXPORTERS | BESIDE)[name]).EXPORTER
+    known = EXPORTERS | BESIDE
+    found: Exporter = import_module(known[name]).EXPORTER if name in known else plugged("exporters", name, Exporter)
     return found
 
 
