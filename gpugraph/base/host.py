@@ -174,7 +174,7 @@ def environment_with_package() -> dict[str, str]:
 
 
 def environment_of_child() -> dict[str, str]:
-    """Return the same for a child that is listened to while it runs: what it prints comes at once."""
+    """Return ``environment_with_package`` for a child that is listened to: what it prints comes at once."""
     return {**environment_with_package(), "PYTHONUNBUFFERED": "1"}
 
 
