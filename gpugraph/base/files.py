@@ -99,15 +99,13 @@ def read_text(path: str | os.PathLike[str]) -> str:
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read(LONGEST_TEXT + 1)
-        if len(text) > LONGEST_TEXT:
-            raise InputError(f"has more than {LONGEST_TEXT:,} characters", where=path, remedy="name another file")
-        return text
     except UnicodeDecodeError:
         raise InputError("is no text in UTF-8", where=path, remedy="name a text in UTF-8") from None
-    except InputError:
-        raise
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from None
+    if len(text) > LONGEST_TEXT:
+        raise InputError(f"has more than {LONGEST_TEXT:,} characters", where=path, remedy="name another file")
+    return text
 
 
 MOST_NESTED = 64
