@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.ext.plugins.supervised import limit_in
 from tests.cli.runner import refuse
 from tests.emulator.compiler import needs_compiler
 from tests.tiers import extended
@@ -73,6 +74,27 @@ def test_an_algorithm_of_the_package_is_killed_in_time_with_all_its_ranks(device
 @pytest.mark.parametrize("limit", ["2s", "2000ms", "0.03333333333333333m"])
 def test_a_limit_with_a_unit_is_kept_like_a_number_of_seconds(limit: str) -> None:
     check_line(command("mst", "rmat:10", "--device", "cpu", "--repeat", "1000000", f"--timeout={limit}", "-q"), "")
+
+
+PEER = "p = {command = 'true {graph.gr}', time = 'whole'}"
+
+
+@pytest.mark.parametrize(
+    ("words", "limit_s"),
+    [
+        ("--algo kruskal, --timeout 2", 2.0),
+        ("--algo kruskal --algo kruskal,kruskal --timeout 2", 2.0),
+        ("--peer , --timeout 2", 2.0),
+        ("--peer-command PEER --timeout 2", 2.0),
+        ("--peer-command PEER --algo peer:p --timeout 2", 2.0),
+        ("--algo kruskal,boruvka --timeout 2", None),
+        ("--peer-command PEER --algo kruskal --timeout 2", None),
+        ("--peer-command PEER --peer-command PEER --timeout 2", None),
+        ("--peer-command nonsense --timeout 2", 2.0),
+    ],
+)
+def test_a_limit_is_of_the_command_unless_several_compete_in_it(words: str, limit_s: float | None) -> None:
+    assert limit_in(["mst", "path:3", *(PEER if word == "PEER" else word for word in words.split())]) == limit_s
 
 
 @extended

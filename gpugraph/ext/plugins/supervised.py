@@ -19,7 +19,7 @@ from gpugraph.base.host import end_with, ended_by
 from gpugraph.base.quantities import parse_seconds
 from gpugraph.base.ranks import is_own_rank
 from gpugraph.cli.process import known_signals
-from gpugraph.problems.foreign import is_foreign, name_and_device
+from gpugraph.problems.foreign import is_foreign, name_and_device, programs
 
 GRACE_S = 5.0
 """Seconds that the child has to end after a signal, before it is killed."""
@@ -36,7 +36,7 @@ def supervise_if_needed(command: Callable[[], None], words: Sequence[str]) -> No
 
 def plugin_in(words: Sequence[str]) -> str | None:
     """Return the user's own algorithm that a command runs by itself, in a file or of a package, or None."""
-    given = _given(words, "--algo")
+    given = _names(words, "--algo")
     if len(given) != 1 or compete(words):
         return None
     named = name_and_device(given[0])[0]
@@ -57,8 +57,19 @@ def limit_in(words: Sequence[str]) -> float | None:
 
 def compete(words: Sequence[str]) -> bool:
     """Tell whether several algorithms compete, each in a worker of a bench."""
-    algorithms = [name for names in _given(words, "--algo") for name in names.split(",")]
-    return len(algorithms) > 1 or bool(_given(words, "--peer")) or words[:1] == ["bench"]
+    names, tables = _names(words, "--algo"), _given(words, "--peer-command")
+    if len(names) > 1 or _names(words, "--peer") or next((word for word in words if word[:1] != "-"), "") == "bench":
+        return True
+    try:
+        return len(names) + len(programs(tables, names)) > 1
+    except InputError:
+        return False  # the option says so
+
+
+def _names(words: Sequence[str], option: str) -> list[str]:
+    """Return the names between commas of all values of an option, each once, as the command takes them."""
+    given = [name.strip() for value in _given(words, option) for name in value.split(",")]
+    return list(dict.fromkeys(filter(None, given)))
 
 
 def _given(words: Sequence[str], option: str) -> list[str]:
