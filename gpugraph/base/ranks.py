@@ -52,11 +52,9 @@ def world() -> Any:
 
 
 def device_of_ranks(words: Sequence[str], commands: Collection[str], default: str = "") -> str | None:
-    """Return the device that the ``words`` of a command line name if it is that of several ranks to start, or None.
-
-    ``commands`` run on ranks, on the device ``default`` where none is named.
-    """
-    if is_rank() or not set(words) & set(commands) or {"-h", "--help"} & set(words):
+    """Return the device of several ranks, or None, that ``words`` name for one of ``commands``, else ``default``."""
+    first = next((word for word in words if word[:1] != "-"), "")
+    if is_rank() or first not in commands or {"-h", "--help", "--help-all"} & set(words):
         return None
     named = default
     for word, following in zip(words, [*words[1:], ""], strict=True):

@@ -118,6 +118,7 @@ def test_a_forest_and_distances_of_a_csr_are_those_of_its_spec(tmp_path: Path) -
         also(("mst", "rmat:5", "--device", "cpux*2"), 2, "unknown device 'cpux'"),
         also(("mst", "rmat:5", "--device", "cuda*2"), 2, "GPUs are named one by one"),
         also(("mst", "rmat:5", "--device", "cuda:1,1"), 2, "cuda:1 is named twice"),
+        also(("mst", "rmat:5", "--device", "cpu*2", "--algo", "kruskal@cpu"), 2, "'cpu' names 1 device for 2 ranks"),
         also(("mst", "rmat:34", "--device", "cpu*2"), 3, "on 2 ranks and"),
     ],
 )
@@ -247,5 +248,8 @@ def test_ranks_are_started_only_where_a_command_that_solves_asks_for_them(monkey
     assert device_of_ranks(["mst", "g", "--device", "cpu"], solving) is None
     assert device_of_ranks(["info", "g", "--device", "cpu*2"], solving) is None
     assert device_of_ranks(["mst", "--help", "--device", "cpu*2"], solving) is None
+    assert device_of_ranks(["--debug", "mst", "g"], solving, "cpu*2") == "cpu*2"
+    assert device_of_ranks(["bench", "g", "--title", "mst", "--device", "cpu,emulated"], solving) is None
+    assert device_of_ranks(["races", "mst", "g"], solving, "cpu*2") is None
     monkeypatch.setenv(RANK, "0/2 5 1:6")
     assert device_of_ranks(["mst", "g", "--device", "cpu*2"], solving) is None

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 from gpugraph import __version__
 from gpugraph.base.errors import DeviceUnavailable, InputError, printable
 from gpugraph.base.host import end_with
+from gpugraph.base.quantities import counted
 from gpugraph.base.ranks import RANK, RANKS, SIZES, expected_world_size, is_own_rank, mpi_rank
 from gpugraph.ext.machine.listing import gpus
 
@@ -91,7 +92,11 @@ def own_device(text: str, comm: HostComm) -> str:
     found, fault = text, None
     try:
         if is_own_rank():
-            found = (devices_of(text) or [text])[comm.rank]
+            own = devices_of(text) or [text]
+            if len(own) != comm.size:
+                remedy = "name the devices of all by --device alone"
+                raise InputError(f"'{text}' names {counted(len(own), 'device')} for {comm.size} ranks", remedy=remedy)
+            found = own[comm.rank]
         else:
             local = comm.local_rank()
             found = device_of_rank(text, *local)
