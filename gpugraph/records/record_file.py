@@ -198,13 +198,13 @@ def _content(path: str | os.PathLike[str], compressed: bool) -> bytes:
 def read_records(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Record], list[str]]:
     """Return the records of several files in their order, and the notices about them.
 
-    A file that is named twice is read once.  Of a cell that a file has twice (one that was run again), the later record
-    counts.  A line that is no record is left out, with a notice that names file and line, and the field if it is that.
+    A file that is named twice, also by a link, is read once.  Of a cell that a file has twice (one that was run again),
+    the later record counts.  A line that is no record is left out, with a notice of file, line and field.
     Raises InputError for a file that cannot be read, or holds no record.
     """
     records: list[Record] = []
     notices: list[str] = []
-    for path in dict.fromkeys(os.fspath(path) for path in paths):
+    for path in {os.path.realpath(str(path).replace("\0", "")): os.fspath(path) for path in paths}.values():
         stored, shown_path = read_record_file(path, strict=False), encodable(path)
         if not stored.records:
             raise stored.bad[0].error() if stored.bad else InputError("holds no record", where=path, remedy=REMEDY)

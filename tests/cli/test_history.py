@@ -39,6 +39,7 @@ def test_equal_runs_have_no_step_and_one_run_no_history(tmp_path):
     assert "at commit" not in succeed("history", folder_of(tmp_path, [1.0, 1.0, 1.0])).out
     for name in ("7", "8"):
         (tmp_path / f"{name}.jsonl").unlink()
+    (tmp_path / "latest.jsonl").symlink_to("9.jsonl")
     assert "fewer than two" in refuse(2, "history", tmp_path)
 
 

@@ -628,3 +628,5 @@ def test_the_page_of_files_says_what_a_reader_should_know_of_them(tmp_path):
     rows, notices = read_records([path])
     assert (len(rows), len(notices)) == (1, 1)
     assert "1 cell more than once" in page(rows, notices=notices)
+    (tmp_path / "link.jsonl").symlink_to("twice.jsonl")
+    assert len(read_records([path, tmp_path / "link.jsonl", f"{tmp_path}/./twice.jsonl"])[0]) == 1

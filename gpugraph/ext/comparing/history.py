@@ -28,7 +28,8 @@ def read_runs(folder: str) -> tuple[list[list[Record]], list[str]]:
         names = sorted(name for name in os.listdir(folder) if fnmatch(name, "*.jsonl*"))
     except (OSError, ValueError) as error:
         raise unreadable(folder, error) from None
-    for path in (os.path.join(folder, name) for name in names):
+    files = [os.path.join(folder, name) for name in names]
+    for path in {os.path.realpath(file): file for file in files}.values():  # a link to the latest is no run of its own
         if not os.path.isfile(path):  # of a pipe there would be no end
             raise InputError("is no file of records", where=path, remedy="take it out of the folder")
         rows, more = read_records([path])
