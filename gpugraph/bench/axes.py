@@ -12,6 +12,7 @@ of weights.
 """
 
 import hashlib
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -123,13 +124,13 @@ _VARIABLE = re.compile(r"\{(\w+)\}")
 
 
 def variables_in(template: object) -> list[str]:
-    """Return the names of the variables in a template."""
-    return _VARIABLE.findall(template) if isinstance(template, str) else []
+    """Return the names of the variables in a template; the name of a file that is there is none."""
+    return _VARIABLE.findall(template) if isinstance(template, str) and not os.path.isfile(template) else []
 
 
 def filled(template: object, bound: Mapping[str, object]) -> object:
     """Return a template with the values of its variables."""
-    return _VARIABLE.sub(lambda match: str(bound[match[1]]), template) if isinstance(template, str) else template
+    return _VARIABLE.sub(lambda match: str(bound[match[1]]), str(template)) if variables_in(template) else template
 
 
 def described(algorithm: str, options: Mapping[str, object], preparations: Sequence[str]) -> str:

@@ -281,6 +281,13 @@ def test_the_graphs_of_a_users_files_come_before_generated_ones_each_kind_small_
     assert [planned.cell.graph for planned in made.cells] == [*files, "path:4", "path:9"]
 
 
+def test_a_file_whose_name_looks_like_a_template_is_a_file(plan, tmp_path):
+    (tmp_path / "{n}.wel").write_text("0 1 3\n")
+    (tmp_path / "4.wel").write_text("0 1 3\n1 2 3\n")
+    made = plan(f'[axes]\ngraph = ["{tmp_path}/{{n}}.wel", "{tmp_path}/{{m}}.wel"]\nm = 4\nalgorithm = "kruskal"')
+    assert [planned.cell.graph for planned in made.cells] == [f"{tmp_path}/{{n}}.wel", f"{tmp_path}/4.wel"]
+
+
 SCAN = """
 [axes]
 problem = "scan"
