@@ -137,7 +137,7 @@ class LazyGroup(click.Group):
                 code = importlib.import_module("gpugraph.ext.ranks.launch").run_command(named, words)
                 if code is not None:
                     sys.exit(code)
-            quiet = "-q" in words or "--quiet" in words
+            quiet = any(re.match("-v*q|--quiet$", word) for word in words)
             with warnings_as_notices(quiet=quiet), self.make_context(prog_name or "gpugraph", words) as context:
                 self.invoke(context)
 

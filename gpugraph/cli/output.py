@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 
 from gpugraph.base.compression import codec_of_name
 from gpugraph.base.errors import InputError, in_short_words, installable_here, printable, reason_of, warnings_to
-from gpugraph.base.files import atomic_write, check_writable, ending_of
+from gpugraph.base.files import atomic_write, check_writable, ending_of, is_same_file
 from gpugraph.cli.process import Command
 from gpugraph.report.exporters import drawing
 from gpugraph.report.terminal import Line, plain, print_rich
@@ -137,6 +137,8 @@ def check_destination(path: str, *, append: bool = False) -> None:
     if append and (path == "-" or codec_of_name(path)):
         what = f"records are appended to a file{'' if path == '-' else ', and a compressed one cannot grow'}"
         raise InputError(what, where=path, remedy="name it .jsonl; --format json prints records")
+    if is_same_file(path, "/dev/fd/1") or is_same_file(path, "/dev/fd/2"):
+        raise InputError("is the file that the shell sends output to", where=path, remedy="name another file")
     if not (append and os.path.isfile(path)):
         check_writable(path)
     elif not os.access(path, os.W_OK):

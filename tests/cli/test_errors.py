@@ -354,6 +354,15 @@ def test_warnings_of_gpugraphs_own_are_notices_and_others_stay(capsys, quiet):
     assert capsys.readouterr().err == ("" if quiet else "gpugraph: no room there\n")
 
 
+@pytest.mark.parametrize(("words", "heard"), [("-qn1", True), ("-vq", True), ("--quiet", True), ("-n1 -oq.csv", False)])
+def test_quiet_is_heard_among_other_letters(words, heard, monkeypatch):
+    def caught(*, quiet: bool) -> None:
+        raise InputError(f"quiet is {quiet}")
+
+    monkeypatch.setattr("gpugraph.cli.group.warnings_as_notices", caught)
+    assert refuse(2, "mst", "path:3", *words.split()) == f"gpugraph: error: quiet is {heard}"
+
+
 def test_a_notice_is_no_defect_where_python_makes_warnings_errors(capsys):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -317,6 +317,21 @@ def test_a_graph_goes_through_a_pipe_alone():
     assert "3 vertices" in err
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/fd/1"), reason="no /dev/fd here")
+@pytest.mark.parametrize("words", ["--save out", "--save /dev/stdout", "-o out.csv", "--save err"])
+def test_no_output_goes_into_the_file_that_the_shell_sends_the_table_or_the_notices_to(tmp_path, words):
+    command = [sys.executable, "-m", "gpugraph", "mst", "path:3", "--device", "cpu", *words.split()]
+    name = "out.csv" if "csv" in words else "out"
+    with open(tmp_path / name, "w") as out, open(tmp_path / "err", "w") as err:
+        done = subprocess.run(
+            command, stdout=out, stderr=err, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}
+        )
+    assert done.returncode == 2
+    assert (tmp_path / name).read_text() == ""
+    said = f"{words.split()[1]}: is the file that the shell sends output to — name another file"
+    assert (tmp_path / "err").read_text() == f"gpugraph: error: {said}\n"
+
+
 def test_a_reader_that_stops_early_is_no_error():
     process = start("from gpugraph.cli import main; main()", "algos")
     assert process.stdout is not None
