@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import exactly, in_units
@@ -75,7 +75,7 @@ def fetch(dataset: Dataset, folder: Path, sha256: str | None, vouched_by: str, t
     pooch.get_logger().setLevel("ERROR")
     troubles: list[tuple[str, _Refused]] = []
     for url in sources(dataset):
-        host = urlsplit(url).netloc
+        host = url.partition("://")[2].partition("/")[0].rpartition("@")[2] or url
         transfer = _Transfer(folder / f"{dataset.file}.part", dataset, tell)
         try:
             pooch.retrieve(url, known_hash=sha256, fname=dataset.file, path=folder, downloader=transfer)
@@ -132,7 +132,9 @@ class _Transfer:
                 return
             except requests.exceptions.SSLError:
                 raise _Refused("its certificate is not valid") from None
-            except (requests.exceptions.InvalidURL, requests.exceptions.TooManyRedirects):
+            except InputError:  # which is a ValueError, as what is wrong with an address
+                raise
+            except (ValueError, requests.exceptions.TooManyRedirects):
                 raise _Refused("its address leads nowhere") from None
             except _Again as again:
                 why, asked_s = str(again), again.wait_s

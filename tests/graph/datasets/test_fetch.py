@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from gpugraph.base.errors import InputError, installable_here
-from gpugraph.ext.datasets import fetch
+from gpugraph.ext.datasets import fetch, store
 from gpugraph.graph.load import load_file
 from gpugraph.graph.open import open_graph
 from tests.cli.runner import refuse, succeed
@@ -193,6 +193,25 @@ def test_a_mirror_of_the_users_is_asked_first(lists: Lists, server: Server, monk
     server.files["/mirror/own/roads/roads.gr"] = ROADS
     open_graph("own:roads")
     assert [path for path, _ in server.asked] == ["/mirror/own/roads/roads.gr"]
+
+
+@pytest.mark.parametrize("mirror", ["nonsense", "http://[x", "file:///etc"])
+def test_a_mirror_that_is_no_address_is_passed_over_at_once(
+    mirror: str, lists: Lists, server: Server, naps: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPUGRAPH_MIRROR", mirror)
+    monkeypatch.setattr(fetch, "sources", store.sources)  # the others are on this machine
+    server.files = {"/b/roads.gr": server.files["/a/roads.gr"]}
+    assert open_graph("own:roads").vertices == 4
+    assert not naps
+    assert [path for path, _ in server.asked] == ["/a/roads.gr", "/b/roads.gr"]
+
+
+def test_a_source_that_sends_to_no_address_is_passed_over(lists: Lists, server: Server) -> None:
+    server.files["/b/roads.gr"] = ROADS
+    server.next["/a/roads.gr"], server.headers["Location"] = [302], "http://[x"
+    assert open_graph("own:roads").vertices == 4
+    assert [path for path, _ in server.asked] == ["/a/roads.gr", "/b/roads.gr"]
 
 
 def test_no_room_is_reported_before_anything_is_written(
