@@ -122,6 +122,8 @@ class LazyGroup(click.Group):
         for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
             if getattr(sys, name) is None:  # closed by the shell (>&-); in this order no other file takes its number
                 setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  open until the end
+        if not 0 < len(os.environ.get("COLUMNS", "80").lstrip("0")) < 9:  # in 0 columns Rich prints nothing
+            del os.environ["COLUMNS"]
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # a locale without a letter of ours must not end in a traceback
                 stream.reconfigure(errors="replace")

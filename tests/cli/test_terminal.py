@@ -103,6 +103,28 @@ def test_a_command_without_a_graph_says_what_to_give() -> None:
     assert "give a file, a spec or a data set" in run("mst", "--device", "cpu", "--repeat", "1").err
 
 
+@pytest.mark.parametrize("stated", ["0", "000", "9" * 5000])
+def test_in_colour_nothing_is_lost_where_the_variable_columns_states_no_width(
+    stated: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", stated)
+    assert "4 vertices" in succeed("info", "path:4").out
+
+
+def test_a_pager_that_is_no_command_is_one_line() -> None:
+    main, child = pty.openpty()
+    command = [sys.executable, "-m", "gpugraph", "help", "config"]
+    environment = {**os.environ, "TERM": "xterm", "PAGER": "cat 'open"}
+    done = subprocess.run(
+        command, stdout=child, stdin=child, stderr=subprocess.PIPE, text=True, env=environment, timeout=300
+    )
+    os.close(child)
+    os.close(main)
+    said = "gpugraph: error: $PAGER: no command: no closing quotation — correct or unset the variable\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
 def test_a_page_of_help_on_a_terminal_shows_no_escape_codes(tmp_path: Path) -> None:
     main, child = pty.openpty()
     (tmp_path / "less").write_text('#!/bin/sh\necho "LESS=$LESS" >&2\nexec cat\n')

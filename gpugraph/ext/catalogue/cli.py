@@ -129,7 +129,11 @@ def help(topic: str | None, quiet: bool) -> None:
         os.environ.setdefault("LESS", "-RFX")  # colours are shown, and a short page is no screen of its own
         with console.capture() as page:
             console.print(Markdown(text))
-        click.echo_via_pager(page.get(), color=True)  # the pager that Rich takes sets LESS anew from Python 3.13 on
+        try:
+            click.echo_via_pager(page.get(), color=True)  # the pager that Rich takes sets LESS anew from Python 3.13 on
+        except ValueError as error:
+            what = f"no command: {str(error).lower()}"
+            raise InputError(what, where="$PAGER", remedy="correct or unset the variable") from None
         return
     above = click.get_current_context().find_root()
     commands = above.command
