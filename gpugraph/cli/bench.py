@@ -298,8 +298,7 @@ def _run(bench: Bench, exports: Sequence[str] = (), reference: str = "", *, quie
 def _again(sweep: str, path: str) -> str:
     """Return the command that goes on."""
     words = [word for word in sys.argv[1:] if word not in ("--resume", "--retry")]
-    if not words or words[0] != "bench":
-        words = ["bench", "--sweep", sweep]
-    if not any(word == "--save" or word.startswith("--save=") for word in words):
-        words += ["--save", path]
-    return shlex.join(["gpugraph", *words, "--resume"])
+    words = words[words.index("bench") :] if "bench" in words else ["bench", "--sweep", sweep]
+    named = any(word == "--save" or word.startswith("--save=") for word in words)
+    end = words.index("--") if "--" in words else len(words)  # what follows it are graphs
+    return shlex.join(["gpugraph", *words[:end], *([] if named else ["--save", path]), "--resume", *words[end:]])

@@ -16,6 +16,7 @@ from gpugraph.base.quantities import in_seconds, parse_seconds
 from gpugraph.bench import store
 from gpugraph.bench.run import Runner
 from gpugraph.bench.worker import describe_device
+from gpugraph.cli.bench import _again
 from gpugraph.cli.options import defaults
 from gpugraph.measure.environment import command_line
 from tests.cli.runner import refuse, run, succeed
@@ -336,6 +337,20 @@ def test_ctrl_c_exits_130_and_says_how_to_go_on(folder):
     assert process.returncode == 130
     assert "go on with: gpugraph bench --sweep t.toml --save r.jsonl --resume" in err
     assert err.splitlines()[-1] == "gpugraph: interrupted"
+
+
+@pytest.mark.parametrize(
+    ("words", "again"),
+    [
+        ("bench g --resume", "bench g --save r.jsonl --resume"),
+        ("--debug bench g --save=r.jsonl", "bench g --save=r.jsonl --resume"),
+        ("bench --algo prim -- -g", "bench --algo prim --save r.jsonl --resume -- -g"),
+        ("mst g", "bench --sweep s --save r.jsonl --resume"),
+    ],
+)
+def test_the_command_that_goes_on_has_its_options_before_the_graphs(words, again, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["gpugraph", *words.split()])
+    assert _again("s", "r.jsonl") == f"gpugraph {again}"
 
 
 def test_an_interrupted_bench_counts_its_own_cells_in_the_file_and_none_of_other_commands(folder, monkeypatch):
