@@ -366,7 +366,7 @@ class InputShape(_Part, frozen=True, kw_only=True):
     vertices: Whole | None = None
     columns: str | None = None
     weight: str | None = None
-    seed: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    seed: int | None = None
 
 
 class ResultShape(_Part, frozen=True, kw_only=True):

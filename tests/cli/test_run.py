@@ -266,3 +266,10 @@ def test_reweight_has_an_older_spelling_that_still_works():
             succeed("mst", "grid:3x3,w=5..9", option, "unit", "--device", "cpu", "--format", "json").out
         )
         assert record["result"]["total_weight"] == 8
+
+
+def test_a_negative_seed_of_weights_is_a_seed(tmp_path):
+    words = ("path:4", "--seed", "-5", "--reweight", "uniform:1..9", "--device", "cpu", "--repeat", "1")
+    record = json.loads(succeed("mst", *words, "--format", "json", "--save", tmp_path / "r.jsonl").out)
+    assert record["cell"]["input"]["seed"] == -5
+    assert "path:4" in succeed("report", tmp_path / "r.jsonl").out
