@@ -273,3 +273,4 @@ def test_a_negative_seed_of_weights_is_a_seed(tmp_path):
     record = json.loads(succeed("mst", *words, "--format", "json", "--save", tmp_path / "r.jsonl").out)
     assert record["cell"]["input"]["seed"] == -5
     assert "path:4" in succeed("report", tmp_path / "r.jsonl").out
+    assert "has more than 64 bits" in refuse(2, "mst", *words, "--seed", 2**64)

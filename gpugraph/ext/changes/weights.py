@@ -41,6 +41,8 @@ def transform_weights(graph: CSRGraph, text: str, seed: int = 1) -> CSRGraph:
         remedy = f"an attribute of a file's edges is named by --weight {kind}; --reweight takes {', '.join(known)}"
         meant = nearest(kind, known)
         raise InputError(f"'{kind}' is no kind of weights", remedy=f"did you mean '{meant}'?" if meant else remedy)
+    if kind == "uniform" and abs(seed) >= 2**64:
+        raise InputError(f"the seed {str(seed)[:30]} has more than 64 bits", remedy="choose one below 2^64")
     if kind not in ("hash", "uniform") and bounds:
         raise InputError(f"--reweight {kind} takes no range", remedy=f"write --reweight {kind}")
     if kind == "file":
