@@ -125,6 +125,17 @@ def test_paths_that_cannot_be_used_are_refused_before_any_work(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_file_that_holds_no_records_is_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (file := tmp_path / "runs.jsonl").write_text("an edge list\n")
+    monkeypatch.setattr("gpugraph.ext.graph500.benchmark.run", lambda *_, **__: pytest.fail("it has run"))
+    result = CliRunner().invoke(graph500, ["-q", "--device", "cpu", "--scale", "6", "--save", str(file)])
+    assert isinstance(result.exception, InputError)
+    assert "is no record" in str(result.exception)
+    assert file.read_text() == "an edge list\n"
+
+
 def test_an_edge_list_that_memory_does_not_hold_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpugraph.base.host.available_memory", lambda: 2**28 - 1)
     with pytest.raises(OutOfMemory, match="needs about 256 MiB"):

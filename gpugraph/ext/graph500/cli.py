@@ -1,5 +1,6 @@
 """``gpugraph graph500``: the Graph500 benchmark of shortest paths."""
 
+import os
 from pathlib import Path
 
 import click
@@ -44,6 +45,7 @@ def graph500(
     Example:
       gpugraph graph500 --scale 16
     """
+    from gpugraph.bench.store import WAIT_S, Store, append_record
     from gpugraph.devices.discovery import select_device
     from gpugraph.ext.graph500.benchmark import ROOTS, Files, Place, run
     from gpugraph.ext.graph500.generator import both_files
@@ -59,6 +61,8 @@ def graph500(
         check_destination(save, append=True)
         if any(is_same_file(save, str(path)) for path in (*both_files(files.keep), *both_files(files.reuse))):
             raise InputError("is given for the edge list and for the record", where=save, remedy="name another file")
+        if os.path.isfile(save):
+            Store(save, resume=True, wait_s=WAIT_S).close()  # one of records, or refused before the work
     with Progress(quiet=quiet) as progress:
         progress("opening the device")
         if comm is None:
@@ -85,8 +89,6 @@ def graph500(
         notices.append(f"Graph500's rules ask for {ROOTS} searches, these are {len(done.roots)}")
     tell(notices, quiet=quiet)
     if save is not None and (comm is None or comm.rank == 0):
-        from gpugraph.bench.store import append_record
-
         append_record(record, save)
     show(record.to_json(indent=2) if style == "json" else done.text(rates=opened.kind != "emulated"))
     if energy and (why := record.shape.energy.absent):
