@@ -67,6 +67,25 @@ def test_what_is_written_works_and_tells_how_it_is_tried(
     assert "is there already, and is not overwritten" in again
 
 
+@needs_compiler
+@pytest.mark.parametrize(
+    ("problem", "graph", "code", "says"),
+    [
+        ("mst", "path:9,w=0.0..1.0", 2, "add --prepare rank-weights"),
+        ("mst", "path:9,w=-5..5", 2, "add --prepare rank-weights"),
+        ("sssp", "path:9,w=0.0..1.0", 2, "whole weights of 32 bits, not float64"),
+        ("sssp", "path:9,w=4294967295..4294967295", 1, "can be relaxed"),
+    ],
+)
+def test_the_kernels_that_are_written_end_where_weights_are_not_for_them(
+    problem: str, graph: str, code: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    succeed("new", "algorithm", "own.py", "--problem", problem, "--kind", "cuda")
+    outcome = run(problem, graph, "--algo", "own.py:driver", "--device", "emulated", "--repeat", "1")
+    assert (outcome.code, says in outcome.err) == (code, True), outcome.err
+
+
 @pytest.mark.parametrize("name", ["my own.py", "me@work.py", r"my\data\own.py", '"""own".py'])
 def test_the_command_that_tries_it_works_for_a_name_with_blanks_and_signs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -12,10 +12,12 @@ class Driver:
 
     problem = "mst"
     devices = ("cuda", "emulated")
-    preparations = ("rank-weights",)  # weights of any type become ranks, uint32
+    preparations = ("rank-weights",)  # by --prepare rank-weights, weights of any type become ranks, uint32
 
     def prepare(self, view, device):
         """Allocate; everything but the launches happens here."""
+        if view.weights.dtype != np.uint32:
+            raise ValueError(f"it compares uint32 weights, not {view.weights.dtype}: add --prepare rank-weights")
         file, defines = str(Path(__file__).with_suffix(".cu")), {"INDEX_BITS": view.index_bits}
         kernels = [device.kernel(file, f"boruvka_{name}", defines) for name in ("find", "hook", "flatten")]
         numbers = np.arange(view.vertices, dtype=np.int32)

@@ -17,6 +17,7 @@ extern "C" __global__ void bellman_ford_relax(int32 vertices, const index_t* __r
         if (length == 0xffffffffu) continue;
         for (index_t arc = offsets[u]; arc < offsets[u + 1]; ++arc) {
             const uint32 sum = length + static_cast<uint32>(weights[arc]);
+            if (sum < length) continue;  // beyond 32 bits: the certificate will say so
             if (sum < atomicMin(&distance[targets[arc]], sum)) atomicExch(changed, 1u);
         }
     }

@@ -15,6 +15,8 @@ class Driver:
 
     def prepare(self, view, device):
         """Allocate; everything but the launches happens here."""
+        if view.weights.dtype not in (np.uint32, np.int32):
+            raise ValueError(f"it adds whole weights of 32 bits, not {view.weights.dtype}")
         defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name}
         kernel = device.kernel(str(Path(__file__).with_suffix(".cu")), "bellman_ford_relax", defines)
         return view, device, kernel, device.empty(view.vertices, np.uint32), device.empty(1, np.uint32)
