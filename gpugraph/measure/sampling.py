@@ -67,7 +67,7 @@ class Sampling:
             raise InputError(f"{self.warmup} warm-up runs cannot be made", remedy="give 0 or more")
         if not 0 <= self.target < 1e300:
             raise InputError(f"the target {self.target} is no relative half width", remedy="give e.g. 0.02 for 2 %")
-        if not 0 <= self.price < 1e300:
+        if self.price and not 1e-99 <= self.price < 1e300:
             raise InputError(f"a price of {self.price:g} an hour is none", remedy="give 0 or more, e.g. --price 2.50")
         if not self.time_limit_s > 0:
             raise InputError(f"a limit of {self.time_limit_s} seconds leaves no time", remedy="give more than 0")

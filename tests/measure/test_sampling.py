@@ -57,6 +57,7 @@ def test_the_command_line_samples_as_often_as_told_or_until_the_target_is_met():
         (("--repeat", str(2**63)), "give 1 to 2^63 - 1"),
         (("--target", "1e305"), "is no relative half width"),
         (("--price", "1e305"), "an hour is none"),
+        (("--price", "1e-320"), "an hour is none"),
         (("--cold",), "cold samples need a GPU"),
     ],
 )
