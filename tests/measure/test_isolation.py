@@ -16,15 +16,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gpugraph
 from gpugraph.base.compiled import set_threads, threads
+from gpugraph.base.errors import InputError
 from gpugraph.ext.plugins.isolation import ForeignCodeGuard, kept
 from gpugraph.ext.scan.array import open_array
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell
-from gpugraph.measure.instruments import SpoiledGraph
+from gpugraph.measure.instruments import SpoiledGraph, WroteIntoInput
 from gpugraph.measure.run_cell import Session
 from gpugraph.measure.sampling import Sampling
+from tests.cli.runner import refuse
 from tests.emulator.compiler import needs_compiler
 from tests.measure.runs import Notes
 
@@ -189,3 +192,53 @@ def test_a_graph_that_was_written_into_is_loaded_anew_and_the_others_are_not_mea
     notes = measured("cpu", "kruskal", "on_cpu", "prim")
     assert "it wrote into its input" in str(notes.errors[1])
     assert all(record.status == "passed" for record in notes.records.values())
+
+
+# ------------------------------------------------------------------ a graph that is held
+
+DISTANCES = """
+import ctypes
+import numpy as np
+class Driver:
+    problem = "sssp"
+    devices = ("emulated",)
+    def prepare(self, view, device):
+        return view
+    def run(self, state, clock, source):
+        state.weights[...] = 1
+        return np.zeros(state.vertices, np.uint32)
+def on_cpu(view, clock, source):
+    ctypes.memset(view.weights.ctypes.data, 0, view.weights.nbytes)
+    return np.zeros(view.vertices)
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize("verify", ["first", "none"])
+def test_a_plugin_that_writes_into_a_held_graph_changes_no_answer_but_its_own(tmp_path: Path, verify: str) -> None:
+    (path := tmp_path / "mine.py").write_text(DISTANCES)
+    with gpugraph.on("rmat:5", device="emulated", verify=verify) as held:
+        right = held.sssp(0, algo="dijkstra")
+        for _ in range(2):
+            with contextlib.nullcontext() if verify == "none" else pytest.raises(WroteIntoInput, match="its input"):
+                held.sssp(0, algo=f"{path}:Driver")
+        with pytest.raises(WroteIntoInput, match="its input"):
+            held.sssp(0, cutoff=9, algo=f"{path}:Driver", verify="all")
+        assert held.sssp(0, algo="dijkstra", verify="all") == right
+
+
+def test_a_held_graph_that_a_plugin_wrote_into_on_the_host_is_given_back(tmp_path: Path) -> None:
+    (path := tmp_path / "mine.py").write_text(DISTANCES)
+    with gpugraph.on("rmat:5", device="cpu") as held:
+        held.sssp(0)
+        with pytest.raises(SpoiledGraph, match="it wrote into its input"):
+            held.sssp(0, algo=f"{path}:on_cpu")
+        with pytest.raises(InputError, match="the graph was given back"):
+            held.sssp(0)
+
+
+@needs_compiler
+def test_the_hunt_for_races_finds_a_plugin_that_writes_into_its_input(tmp_path: Path) -> None:
+    (path := tmp_path / "mine.py").write_text(DISTANCES)
+    says = refuse(2, "races", "sssp", "path:2", "--algo", f"{path}:Driver", "--schedules", "1")
+    assert "it wrote into its input" in says

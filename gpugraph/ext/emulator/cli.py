@@ -114,17 +114,23 @@ def _algorithm(problem: str, name: str) -> Any:
 
 def _run(solved: Any, algorithm: Any, graph: object, queries: Any, seed: int) -> tuple[list[Any], list[Any]]:
     """Return the verdicts of all queries under one schedule, and the races met."""
+    from gpugraph.ext.plugins.isolation import ForeignCodeGuard
     from gpugraph.measure.check import check
 
     device = _race_detector(seed)
     try:
-        view, _, _ = solved.to_device(solved.view(graph, (), None), device)
+        host = solved.view(graph, (), None)
+        view, _, _ = solved.to_device(host, device)
+        guard = ForeignCodeGuard(algorithm.name, graph, host) if algorithm.foreign else None
         options = {option.name: option.default for option in algorithm.options}
         state = algorithm.prepare(view, device, **options)
         verdicts = []
         for query in queries:
             raw = algorithm.fetch(state, algorithm.run(state, NullClock(), *query))
             result = algorithm.finish(state, raw, *query)
+            if guard is not None:
+                with guard:
+                    guard.check_input(view, device)
             verdicts.append(check(solved, graph, query, result, "reference"))
         return verdicts, device.races(allowed=True)
     finally:

@@ -62,12 +62,16 @@ _SMALL = 64 << 10
 
 @dataclass(frozen=True, eq=False)
 class _PreparedAlgorithm:
-    """An algorithm set up on a graph: the graph as its problem takes it, what lies on the device, the state."""
+    """An algorithm set up on a graph: the graph as its problem takes it, what lies on the device, the state.
+
+    ``guard`` tells whether a user's own algorithm wrote into its input; None for ours.
+    """
 
     algorithm: Algorithm
     graph: CSRGraph
     subject: Any
     state: Any
+    guard: Any
 
 
 def _by_one_thread(method: _Method) -> _Method:
@@ -114,7 +118,7 @@ class ResidentGraph(Shown):
         with call_profile.call("on", self.device.kind), call_profile.phase("convert"):
             self.graph, self._arcs = opened(source, self.device)
         self._admitted: dict[str, CSRGraph] = {}
-        self._placed: dict[tuple[int, bool, bool], Any] = {}
+        self._placed: dict[tuple[int, bool, bool, str], Any] = {}
         self._prepared_algorithms: dict[Hashable, _PreparedAlgorithm] = {}
         self._closed = False
 
@@ -137,6 +141,9 @@ class ResidentGraph(Shown):
     @_by_one_thread
     def close(self) -> None:
         """Free the memory on the device; results on the host stay."""
+        self._give_back()
+
+    def _give_back(self) -> None:
         if not self._closed:
             self._closed = True
             self._prepared_algorithms.clear()
@@ -354,8 +361,28 @@ class ResidentGraph(Shown):
 
     def _verified(self, result: _Result, method: str, kind: object) -> _Result:
         ready = kind if isinstance(kind, _PreparedAlgorithm) else None
+        if method != "none":
+            self._check_input(ready)
         there = ready is not None and ready.algorithm.resident and self.device.kind != "cpu"
         return verified(result, method, ready=ready, on_gpu=self.device if there else None)
+
+    def _check_input(self, ready: _PreparedAlgorithm | None) -> None:
+        """Raise WroteIntoInput where a user's own algorithm changed the graph; nobody searches in that one again."""
+        if ready is None or ready.guard is None:
+            return
+        from gpugraph.measure.instruments import SpoiledGraph, WroteIntoInput
+
+        try:
+            with ready.guard:
+                ready.guard.check_input(ready.subject, self.device)
+        except SpoiledGraph:  # the host's own arrays, of which there is no other copy
+            self._give_back()
+            raise
+        except WroteIntoInput:
+            kept = self._prepared_algorithms.items()
+            self._prepared_algorithms = {key: one for key, one in kept if one.subject is not ready.subject}
+            self._placed = {key: subject for key, subject in self._placed.items() if subject is not ready.subject}
+            raise
 
     def _certify(
         self,
@@ -374,6 +401,7 @@ class ResidentGraph(Shown):
         if goal is None and cutoff is None:
             self._verified(found, method, by)
         else:
+            self._check_input(by if isinstance(by, _PreparedAlgorithm) else None)
             arcs, reached = Arcs.of(found.graph), np.asarray(found.reached)
             ends = [] if cutoff is None else [cutoff]
             if goal is not None and reached[goal]:
@@ -408,19 +436,20 @@ class ResidentGraph(Shown):
             raise unknown_name(f"option of '{name}'", option, known)
         chosen = {n: option.parse(options[n]) if n in options else option.default for n, option in known.items()}
         unsigned = index_dtype(graph.arcs, unsigned=algorithm.unsigned).kind == "u"
-        place = (id(graph), algorithm.resident, unsigned)
+        place = (id(graph), algorithm.resident, unsigned, name if algorithm.foreign else "")  # a copy of its own
         if place not in self._placed:
             view = GraphView.of(graph, unsigned=unsigned)
             on_host = self.device.kind == "cpu" or not algorithm.resident
             with call_profile.phase("copy"):
                 self._placed[place] = view if on_host else load_problem(problem).to_device(view, self.device)[0]
         subject = self._placed[place]
+        guard = _guard(algorithm.name, self.graph, graph, subject) if algorithm.foreign else None
         if algorithm.compile is not None:
             with call_profile.phase("compile"):
                 algorithm.compile(subject, self.device, **chosen)
         with call_profile.phase("copy"):  # room for what is computed
             state = algorithm.prepare(subject, self.device, **chosen)
-        return _PreparedAlgorithm(algorithm, graph, subject, state)
+        return _PreparedAlgorithm(algorithm, graph, subject, state, guard)
 
     def _run(self, ready: _PreparedAlgorithm, *query: object) -> Array:
         if self.graph.mapped is not None:
@@ -606,6 +635,13 @@ class ResidentGraph(Shown):
         if len(vertices) > 1:
             raise InputError(f"{shown(source)} means {len(vertices)} vertices", remedy="name one")
         return vertices[0]
+
+
+def _guard(name: str, *holders: Any) -> Any:
+    """Return what tells whether foreign code wrote into graphs and views; imported where there is such code."""
+    from gpugraph.ext.plugins.isolation import ForeignCodeGuard
+
+    return ForeignCodeGuard(name, *(getattr(holder, "host", holder) for holder in holders))
 
 
 def verified(
