@@ -154,6 +154,20 @@ def test_a_counter_that_stands_still_or_is_missing_gives_the_reason(monkeypatch)
     assert measure_energy(meter.run, "there is none", edges=1) == {"absent": "there is none"}
 
 
+def test_a_counter_that_cannot_be_read_after_a_while_or_counts_downwards_gives_the_reason(monkeypatch, tmp_path: Path):
+    meter = Meter(100, 0.01)
+    monkeypatch.setattr(energy, "time", meter)
+    falls = measure_energy(meter.run, Counter("gpu", lambda: -meter.read()), edges=1)
+    assert falls == {"absent": "the energy counter does not count upwards"}
+    monkeypatch.setattr(energy, "POWERCAP", tmp_path)
+    (package := tmp_path / "intel-rapl:0").mkdir()
+    (package / "energy_uj").write_text("5")
+    counter = Counter("cpu", processor_counter())
+    (package / "energy_uj").unlink()
+    reason = "the processors' energy (RAPL) cannot be read: no such file or directory"
+    assert measure_energy(meter.run, counter, edges=1) == {"absent": reason}
+
+
 def test_a_gpu_without_an_id_gives_the_reason_and_costs_no_cell():
     def uuid() -> str:
         raise DeviceUnavailable("this GPU does not tell it")
@@ -187,11 +201,16 @@ def test_on_two_ranks_the_energy_is_that_of_both_and_one_that_fails_ends_both(mo
     monkeypatch.setattr(energy, "time", OwnTime())
     monkeypatch.setattr(energy, "WINDOW_S", 0.05)
     monkeypatch.setattr(energy, "STEP_LIMIT_S", 0.2)
-    for watts, expected in (((300, 500), 800), ((300, 0), None)):
+    for watts, expected in (((300, 500), 800), ((300, 0), "did not move within 0.2 s"), ((300, None), "is not told")):
         together, found = Together(), dict[int, dict[str, object]]()
 
         def measure(rank: int, together=together, found=found, watts=watts) -> None:
-            read = lambda: watts[rank] * energy.time.perf_counter()  # noqa: E731
+            def read() -> float:
+                now = energy.time.perf_counter()
+                if watts[rank] is None and now > 0.03:
+                    raise DeviceUnavailable("the energy counter is not told")
+                return (watts[rank] or 300) * now if watts[rank] != 0 else 0.0
+
             run = lambda: energy.time.sleep(0.002)  # noqa: E731
             found[rank] = measure_energy(run, Counter(str(rank), read), edges=10, gather=together.gather_of(rank))
 
@@ -201,8 +220,8 @@ def test_on_two_ranks_the_energy_is_that_of_both_and_one_that_fails_ends_both(mo
         for thread in threads:
             thread.join(timeout=600)
         assert found[0] == found[1]
-        if expected is None:
-            assert found[0] == {"absent": "the energy counter did not move within 0.2 s"}
+        if isinstance(expected, str):
+            assert found[0] == {"absent": f"the energy counter {expected}"}
         else:
             assert found[0]["mean_w"] == pytest.approx(expected, rel=0.01)
 
@@ -221,7 +240,7 @@ def test_processors_are_read_by_packages_and_across_the_end_of_their_counters(mo
     (tmp_path / "intel-rapl:1" / "energy_uj").write_text("9500000")
     assert read() - before == pytest.approx(2.0 + 0.5)
     (tmp_path / "intel-rapl:0" / "energy_uj").write_text("nothing")
-    assert "(rapl) cannot be read" in str(processor_counter())
+    assert "(RAPL) cannot be read: invalid literal" in str(processor_counter())
 
 
 def test_a_window_is_as_long_as_it_must_be(monkeypatch):

@@ -73,7 +73,16 @@ def window(run: Callable[[], object], read_j: ReadJoules, gather: Callable[[str]
     """
     ends: list[tuple[float, float, int]] = []
     state, runs = "begins", 0
-    since, still = time.perf_counter(), cast(float | None, read_j())
+
+    def read() -> float | None:
+        nonlocal state
+        try:
+            return read_j()
+        except DeviceUnavailable as reason:  # the other ranks wait for this one's word
+            state = reason.what
+            return None
+
+    since, still = time.perf_counter(), read()
     while True:
         states = gather(state)
         if failed := [other for other in states if other not in ("begins", "ends")]:
@@ -87,7 +96,9 @@ def window(run: Callable[[], object], read_j: ReadJoules, gather: Callable[[str]
         if ends and now - ends[0][0] < WINDOW_S:  # reading takes milliseconds, in which a GPU has nothing to do
             still = None
             continue
-        value = read_j()
+        value = read()
+        if value is None:
+            continue
         if still is None:
             since, still = now, value
         if value == still and now - since > STEP_LIMIT_S:
@@ -145,6 +156,8 @@ def measure_energy(
         idle, busy = windows(lambda: time.sleep(PAUSE_S)), windows(run)
         idle_w, mean_w = (sum(one.joules / one.seconds for one in every) for every in (idle, busy))
         joules = sum(one.joules / one.runs for one in busy)
+        if not all(0 < one.joules < math.inf for one in (*idle, *busy)):
+            raise DeviceUnavailable("the energy counter does not count upwards")
         net = sum(one.above(before.joules / before.seconds) for before, one in zip(idle, busy, strict=True))
         described: dict[str, object] = {"per": "run"}
         if process is not None:
@@ -226,16 +239,20 @@ def processor_counter() -> ReadJoules | str:
 
     def read_j() -> float:
         nonlocal total
-        for package in packages:
-            now = int((package / "energy_uj").read_text("ascii"))
-            around = int((package / "max_energy_range_uj").read_text("ascii")) if now < last[package] else 0
-            total, last[package] = total + now - last[package] + around, now
+        try:
+            for package in packages:
+                now = int((package / "energy_uj").read_text("ascii"))
+                around = int((package / "max_energy_range_uj").read_text("ascii")) if now < last[package] else 0
+                total, last[package] = total + now - last[package] + around, now
+        except (OSError, ValueError) as error:
+            reason = str(getattr(error, "strerror", None) or error).lower()
+            raise DeviceUnavailable(f"the processors' energy (RAPL) cannot be read: {reason}") from error
         return total / 1e6
 
     try:
         read_j()
-    except (OSError, ValueError) as error:
-        return f"the processors' energy (RAPL) cannot be read: {getattr(error, 'strerror', None) or error}".lower()
+    except DeviceUnavailable as reason:
+        return reason.what
     return read_j
 
 
