@@ -95,7 +95,8 @@ def races(
     draw_counter_example(draw, shape, quiet=quiet)
     if lines or wrong:
         what = lines[0] if lines else wrong[0]
-        raise VerificationFailed(what, where=algorithm.name, remedy="let an atomic or a barrier order the two accesses")
+        remedy = "let an atomic or a barrier order the two accesses" if lines else ""
+        raise VerificationFailed(what, where=algorithm.name, remedy=remedy)
 
 
 def _algorithm(problem: str, name: str) -> Any:
