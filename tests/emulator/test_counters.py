@@ -248,9 +248,15 @@ def test_compare_judges_every_counter(record: dict[str, Any], tmp_path: Path, co
     assert "more work" in refuse(4, "compare", base, saved(record, tmp_path / "b.jsonl", **{counter: 1 << 40}))
 
 
-def test_work_that_another_compiler_or_schedule_counted_is_not_compared(record: dict[str, Any], tmp_path: Path) -> None:
+def test_work_counted_by_another_compiler_schedule_or_device_is_not_compared(
+    record: dict[str, Any], tmp_path: Path
+) -> None:
     base = saved(record, tmp_path / "base.jsonl")
-    for name, value, why in (("name", "SIMT emulator, clang 18", "compiled by"), ("seed", 3, "scheduled by the seed")):
+    for name, value, why in (
+        ("name", "SIMT emulator, clang 18", "compiled by"),
+        ("seed", 3, "scheduled by the seed"),
+        ("multiprocessors", 2, "on multiprocessors: 4 in BASE, 2 in NEW"),
+    ):
         other = {**record, "device": {**record["device"], name: value}}
         shown = succeed("compare", base, saved(other, tmp_path / "other.jsonl", sectors=1 << 40)).out
         assert "1 not compared" in shown

@@ -160,7 +160,8 @@ def _by_work(base: Record, new: Record, threshold: float) -> tuple[str, str]:
     first, second = (row.shape.work.total for row in (base, new))
     if not first or not second:
         return "not compared", f"{EMULATED.partition(';')[0]}; count the work of both: --counters"
-    for name, how in (("name", "compiled by"), ("seed", "scheduled by the seed")):
+    ways_of = {"name": "compiled by", "seed": "scheduled by the seed", "multiprocessors": "on multiprocessors:"}
+    for name, how in ways_of.items():
         ways = [str(row.field(f"device.{name}") or 0).removeprefix("SIMT emulator, ") for row in (base, new)]
         if ways[0] != ways[1]:
             return "not compared", f"{how} {ways[0]} in BASE, {ways[1]} in NEW: that alone changes the work"
