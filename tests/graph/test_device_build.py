@@ -207,6 +207,8 @@ TEXTS = {
     "lower.mtx": "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 5\n3 1 4\n3 3 1\n",
     "both ways.mtx": "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 5\n3 1 4\n1 2 5\n",
     "nothing.mtx": "%%MatrixMarket matrix coordinate integer general\n3 3 0\n",
+    "counted.konect": "% asym weighted\n% 3 4 4\n1 2 5\n2 3 6\n1 3 7\n",
+    "counted sym.konect": "% sym unweighted\n% 2 4 4\n1 2\n3 1\n",
 }
 
 

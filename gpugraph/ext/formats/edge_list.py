@@ -202,8 +202,9 @@ def _named(source: Source, columns: Columns, said: Statement) -> ArcList:
         high, notes = int(heads.max()), (*notes, note)
     if said.konect and promised and low >= 1 and high <= promised:
         check_vertices(source, promised)
-        names = numbered_from_one(promised)
-        return ArcList(tails - 1, heads - 1, weights, promised, vertex_names=names, notes=notes)
+        for ids in (tails, heads):
+            ids.subtract(1) if isinstance(ids, DeviceColumn) else np.subtract(ids, 1, out=ids)
+        return ArcList(tails, heads, weights, promised, vertex_names=numbered_from_one(promised), notes=notes)
     vertices = promised if promised and high < promised else high + 1 if source.keep_ids else None
     if vertices is not None:
         check_vertices(source, vertices, remedy="check the ids, or use a machine with more")
