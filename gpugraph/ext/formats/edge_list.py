@@ -305,12 +305,12 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
 
 
 def _may_look_counted(graph: CSRGraph, extension: str) -> bool:
-    """Tell whether the first line written might be taken for numbers of vertices and edges; see ``_looks_counted``."""
+    """Tell whether the first line might be taken for numbers of vertices and edges, or three lines for a matrix."""
     if not graph.arcs or extension == ".wel":
         return False
     names, others = graph.vertex_names, graph.arcs - 1
     head = int(graph.targets[0] if names is None else names[graph.targets[0]])
-    return others in (head, 2 * head, graph.weights[0])
+    return others in (head, 2 * head, graph.weights[0]) or (others == 2 and graph.weights[2] == 0)
 
 
 FORMAT = Format(

@@ -12,9 +12,10 @@ Source: Boisvert, Pozo & Remington 1996, The Matrix Market Exchange Formats, NIS
 """
 
 from itertools import islice
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpugraph.base.quantities import counted
 from gpugraph.ext.device_graphs.device_columns import DeviceColumn
@@ -126,11 +127,17 @@ def _refuse_contradiction(source: Source, arcs: ArcList) -> None:
     )
 
 
+def field_of(weights: NDArray[Any]) -> str:
+    """Return what a banner calls weights: SciPy takes an ``integer`` for one of int64."""
+    if weights.dtype.kind == "f":
+        return "real"
+    return "unsigned-integer" if int(weights.max(initial=0)) >= 2**63 else "integer"
+
+
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
     """Write an undirected graph as a symmetric matrix, a directed one as a general matrix."""
-    kind = "real" if graph.weights.dtype.kind == "f" else "integer"
     symmetry = "general" if graph.directed else "symmetric"
-    stream.write(f"%%MatrixMarket matrix coordinate {kind} {symmetry}\n".encode())
+    stream.write(f"%%MatrixMarket matrix coordinate {field_of(graph.weights)} {symmetry}\n".encode())
     stream.write(f"{graph.vertices} {graph.vertices} {graph.edges}\n".encode())
     write_rows(stream, graph, base=1, lower=not graph.directed)
 

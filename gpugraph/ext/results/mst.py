@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from gpugraph.base.errors import GraphFormatError
 from gpugraph.base.quantities import counted
+from gpugraph.ext.formats.matrix_market import field_of
 from gpugraph.ext.results import files, text
 from gpugraph.ext.results.files import MismatchError
 from gpugraph.ext.results.text import PathLike
@@ -62,12 +63,11 @@ class ForestFiles:
         elif ending == ".csv":
             text.write_csv(self.table(forest), stream)
         else:
-            field = "real" if weight.dtype.kind == "f" else "integer"
             # A name may hold anything that a file's may, a new line too: a comment is one line.
             name = "".join(letter if letter.isprintable() else "?" for letter in graph.name)
             total = f"% minimum spanning forest of {name}, total weight {forest.total_weight}"
             sizes = f"{graph.vertices} {graph.vertices} {len(u)}"
-            stream.write(f"%%MatrixMarket matrix coordinate {field} symmetric\n{total}\n{sizes}\n".encode())
+            stream.write(f"%%MatrixMarket matrix coordinate {field_of(weight)} symmetric\n{total}\n{sizes}\n".encode())
             text.write_csv({"row": v + 1, "column": u + 1, "weight": weight}, stream, separator=" ", header=False)
 
     def table(self, forest: Forest) -> dict[str, NDArray[Any]]:
@@ -153,7 +153,7 @@ def _read_mtx(content: bytes, path: PathLike) -> ForestClaim:
     stream = io.BytesIO(content)
     banner = stream.readline().split()
     words = [b"%%MatrixMarket", b"matrix", b"coordinate"]
-    if banner not in ([*words, kind, b"symmetric"] for kind in (b"real", b"integer")):
+    if banner not in ([*words, kind, b"symmetric"] for kind in (b"real", b"integer", b"unsigned-integer")):
         raise refuse("is no symmetric matrix of integers or reals in coordinates", 1)
     number, total, line = 2, None, stream.readline()
     while line.startswith(b"%"):

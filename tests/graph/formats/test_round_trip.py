@@ -4,7 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.io
 
+import gpugraph
 from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.ext.formats.files import save_file
 from gpugraph.graph.build import narrow_weights
@@ -173,3 +175,20 @@ def test_the_remedy_for_ids_below_zero_is_no_list_of_edges_which_cannot_hold_the
     words = zoo("triangle").renamed(vertex_names=np.array(["a", "b", "c"]))
     with pytest.raises(InputError, match=r"cannot hold names unless it is a \.csv or \.tsv: a, b, c — write \.csv"):
         save_file(words, tmp_path / "g.wel")
+
+
+def test_scipy_reads_weights_beyond_int64_from_the_matrices_that_are_written(tmp_path: Path) -> None:
+    graph = gpugraph.from_edges([0, 1], [1, 2], np.array([2**64 - 1, 3], np.uint64))
+    gpugraph.save(graph, tmp_path / "graph.mtx")
+    gpugraph.save(gpugraph.mst(graph, device="cpu"), tmp_path / "forest.mtx")
+    for name in ("graph.mtx", "forest.mtx"):
+        assert sorted(scipy.io.mmread(tmp_path / name).data.tolist()) == [3, 3, 2**64 - 1, 2**64 - 1]
+    assert gpugraph.load(tmp_path / "graph.mtx").digest == graph.digest
+    assert gpugraph.verify(graph, tmp_path / "forest.mtx").passed
+
+
+@pytest.mark.parametrize("extension", [".wel", ".txt", ".csv", ".tsv"])
+def test_three_arcs_that_would_make_a_symmetric_matrix_come_back(tmp_path: Path, extension: str) -> None:
+    graph = gpugraph.from_edges([0, 1, 2], [1, 0, 3], [2, 3, 0], directed=True)
+    gpugraph.save(graph, tmp_path / f"a{extension}")
+    assert gpugraph.load(tmp_path / f"a{extension}").digest == graph.digest

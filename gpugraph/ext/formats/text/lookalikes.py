@@ -2,14 +2,15 @@
 
 import re
 
-from gpugraph.ext.formats.text.list_head import WHOLE, ListHead, is_number
+from gpugraph.ext.formats.text.list_head import WHOLE, ListHead, is_number, statement
 from gpugraph.graph.input_file import Source
 
 
 def refuse_lookalike(source: Source, head: ListHead) -> None:
     """Raise GraphFormatError for a matrix or an adjacency list that would be taken for a list of edges."""
     rows = [list(head.titles), *head.rows] if head.titles else head.rows
-    _refuse_matrix(source, rows, head)
+    if source.extension != ".wel" and statement(source).edges is None:  # which say that it is a list
+        _refuse_matrix(source, rows, head)
     broken = [next((word for word in row if _is_open(word)), "") for row in head.rows]
     if broken and all(broken):
         remedy = "write 'u v' or 'u v weight' a line, without brackets; --columns takes them as names"
