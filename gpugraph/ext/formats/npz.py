@@ -94,28 +94,28 @@ def _matrix(source: Source, archive: zipfile.ZipFile) -> ArcList:
             if arcs and (int(ids.min()) < 0 or int(ids.max()) >= n):
                 raise _damaged(source, f"an index is out of range 0..{n - 1}")
         dtype = target_dtype(n)
-        return _summed(source, ArcList(first.astype(dtype), second.astype(dtype), weights, n))
+        return _summed(source, ArcList(first.astype(dtype), second.astype(dtype), weights, n), data.dtype == bool)
     if len(second) != n + 1:
         raise _damaged(source, f"{counted(len(second), 'row offset')} do not belong to {counted(n, 'vertex')}")
-    arcs_ = _summed(source, arcs_of_rows(source, second, first, weights).on_host())
+    arcs_ = _summed(source, arcs_of_rows(source, second, first, weights).on_host(), data.dtype == bool)
     return replace(arcs_, tails=arcs_.heads, heads=arcs_.tails) if kind == "csc" else arcs_
 
 
-def _summed(source: Source, arcs: ArcList) -> ArcList:
+def _summed(source: Source, arcs: ArcList, pattern: bool) -> ArcList:
     """Return arcs with repeated entries summed, which is what they mean to SciPy."""
     same = arcs.tails[1:] == arcs.tails[:-1]
     if bool(((arcs.tails[1:] > arcs.tails[:-1]) | (same & (arcs.heads[1:] > arcs.heads[:-1]))).all()):
         return arcs
     with errors_at(source.path):
-        return summed(replace(arcs, weights=arcs.weights_or_ones), pattern=arcs.weights is None)
+        return summed(replace(arcs, weights=arcs.weights_or_ones), pattern=pattern)
 
 
 def _weights(source: Source, data: NDArray[Any]) -> NDArray[Any] | None:
-    """Return the weights in a dtype of gpugraph; booleans are a pattern."""
+    """Return the weights in a dtype of gpugraph; booleans are a pattern, of which those that are false weigh 0."""
     if data.ndim != 1 or data.dtype.kind not in "biuf":
         raise source.error(f"holds weights of dtype {data.dtype}", "save integers or reals, e.g. abs(matrix)")
     if data.dtype.kind == "b":
-        return None
+        return None if data.all() else data.astype(np.uint32)
     if data.dtype.kind in "iu":
         return narrow_weights(data)
     if data.dtype.itemsize > 8:

@@ -272,6 +272,14 @@ def test_repeated_entries_of_a_matrix_are_summed_from_a_file_as_from_memory(
     assert graph.notes == ("summed 2 repeated entries of the matrix, as SciPy does",)
 
 
+@pytest.mark.parametrize("kind", ["coo", "csr", "csc"])
+def test_false_entries_weigh_nothing_in_a_file_as_in_memory(tmp_path: Path, kind: str) -> None:
+    data = np.array([True, False, False, True, True])
+    matrix = sparse.coo_array((data, ([0, 1, 2, 2, 2], [1, 2, 0, 1, 1])), (3, 3)).asformat(kind)
+    graph = load_text(tmp_path, "a.npz", _saved(matrix))
+    assert arcs(graph) == [(0, 1, 1), (1, 2, 0), (2, 0, 0), (2, 1, 1)] == arcs(gpugraph.load(matrix))
+
+
 def _npz(**arrays: object) -> bytes:
     stream = io.BytesIO()
     np.savez(stream, **arrays)
