@@ -203,6 +203,8 @@ READ: dict[str, tuple[str, bool, list[tuple[Any, Any, Any]], str]] = {
         [(1, 4, 4), (3, 5, 5)],
         "left out: column 4, the times",
     ),
+    "decimals.csv": ("a;b;1,5\nb;c;2,5\n", True, [("a", "b", 1.5), ("b", "c", 2.5)], "read as table: 2 rows"),
+    "decimals2.csv": ("u;v;1,5\nx;y;2,5\n", True, [("u", "v", 1.5), ("x", "y", 2.5)], "read as table: 2 rows"),
     "out.unweighted": ("% sym unweighted\n1 2 7\n2 3 8\n", False, [(1, 2, 1), (2, 3, 1)], "says 'unweighted'"),
 }
 
@@ -290,6 +292,13 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "nan.csv": ("source,target\n1.0,2.0\n3.0,nan\n", "line 3: row 2 has no id, but 'nan'"),
     "nan_among_words.csv": ("source,target\na,b\nb,NaN\n", "line 3: row 2 has no id, but 'NaN'"),
 }
+
+
+@pytest.mark.parametrize("weight", ["1_000", '"1,234"', "$5", "5 km", "0x10", "1/2", "-", "?", "NULL", "n/a"])
+def test_a_first_edge_whose_weight_cannot_be_read_is_no_names_of_columns(tmp_path: Path, weight: str) -> None:
+    with pytest.raises(InputError, match=r"a.csv line 1: row 1: the weight '.*' is not a number"):
+        load(tmp_path, "a.csv", f"a,b,{weight}\nb,c,6\n")
+    assert edges(load(tmp_path, "a.csv", f"p,q,{weight}\n1,2,6\n")) == [(1, 2, 6)]  # no id is like these
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -288,7 +288,7 @@ def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimite
         return True
     if all(usual_ends(first)):
         doubtful = _may_be_vertices(first[:2], rest)
-        weighs = any(map(is_number, first[2:]))
+        weighs = any(is_number(word.replace(",", ".")) for word in first[2:])
         if weighs and (doubtful or (len(first) == 3 and not _YEAR.fullmatch(first[2]))):
             return False  # no weight is called 0.5
         if len(first) > 2 or not doubtful:
@@ -307,7 +307,9 @@ def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimite
         raise source.error(what, "fill in its third field, or leave that line out", line=line)
     at = [int(name) - 1 for name in wanted if 0 < int(name) <= len(first)]
     if len(at) == len(wanted) == 3:
-        return not is_number(first[at[2]])
+        return _may_be_title(first[at[2]])
+    if len(first) == 3 and not _may_be_title(first[2]):
+        return False
     if len(first) > 2:
         return delimiter != " " or all(len(row) > 2 and is_number(row[2]) for row in rest)
     if (
@@ -319,6 +321,12 @@ def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimite
             return True  # of one column of words and one of numbers, which are no ends of edges
         raise _edge_or_names(source, first, line)
     return False
+
+
+def _may_be_title(word: str) -> bool:
+    """Tell whether a field above weights may be their title, and no weight that is missing or cannot be read."""
+    begins = re.search(r"[^\W_]", word)
+    return not word or (begins is not None and not begins[0].isdigit() and form_of(word) != "missing")
 
 
 def _may_be_vertices(first: list[str], rest: list[list[str]]) -> bool:
