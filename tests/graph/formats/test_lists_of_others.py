@@ -301,6 +301,14 @@ def test_a_first_edge_whose_weight_cannot_be_read_is_no_names_of_columns(tmp_pat
     assert edges(load(tmp_path, "a.csv", f"p,q,{weight}\n1,2,6\n")) == [(1, 2, 6)]  # no id is like these
 
 
+def test_a_first_row_with_a_number_behind_words_is_an_edge(tmp_path: Path) -> None:
+    content = "a,b,road,5\nb,c,rail,6\n"
+    assert edges(load(tmp_path, "a.csv", content, columns="1,2")) == [("a", "b", 1), ("b", "c", 1)]
+    assert edges(load(tmp_path, "a.csv", content, columns="1,2,4")) == [("a", "b", 5), ("b", "c", 6)]
+    titled = load(tmp_path, "a.csv", f"p,q,way,2019\n{content}", columns="1,2")  # a year may be a title
+    assert edges(titled) == [("a", "b", 1), ("b", "c", 1)]
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_no_list_of_edges_is_refused_with_the_way_out(tmp_path: Path, name: str) -> None:
     content, says = REFUSED[name]

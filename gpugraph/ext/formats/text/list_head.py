@@ -310,6 +310,8 @@ def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimite
         return _may_be_title(first[at[2]])
     if len(first) == 3 and not _may_be_title(first[2]):
         return False
+    if any(is_number(word) and not _YEAR.fullmatch(word) for word in first[3:]):
+        return False
     if len(first) > 2:
         return delimiter != " " or all(len(row) > 2 and is_number(row[2]) for row in rest)
     if (
