@@ -66,7 +66,8 @@ def refuse_other(source: Source) -> None:
         raise source.error(f"is in the format of {found.lastgroup}, which is not read", remedy)
     if source.head[257:262] == b"ustar":
         name = source.head[:100].rstrip(b"\0").decode("utf-8", "replace")
-        raise source.error(f"is a tar archive that begins with {name}", "unpack it, and name the graph file in it")
+        begins = "" if source.head[156:157] in b"gxKL" else f" that begins with {name}"  # no file, but facts on one
+        raise source.error(f"is a tar archive{begins}", "unpack it, and name the graph file in it")
     if _ADJACENCY.match(source.head) or source.extension in (".adjlist", ".multiline_adjlist"):
         remedy = "write its edges: networkx.write_edgelist(graph, path)"
         raise source.error("is an adjacency list of NetworkX, with all neighbours of a vertex in a line", remedy)

@@ -421,7 +421,7 @@ def npz_of(matrix: Any) -> bytes:
 
 def archives() -> dict[str, tuple[bytes, str]]:
     """Return files that are no graph, and what they are called."""
-    packed, arrays, array, tar = io.BytesIO(), io.BytesIO(), io.BytesIO(), io.BytesIO()
+    packed, arrays, array, tar, pax = (io.BytesIO() for _ in range(5))
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("roads.csv", "source,target\n1,2\n")
     np.savez(arrays, row=np.arange(3), weights=np.ones(3))
@@ -429,10 +429,14 @@ def archives() -> dict[str, tuple[bytes, str]]:
     with tarfile.open(fileobj=tar, mode="w:gz") as bundle:
         entry = tarfile.TarInfo("roads.csv")
         bundle.addfile(entry, io.BytesIO())
+    with tarfile.open(fileobj=pax, mode="w") as bundle:
+        entry.mtime = 0.5  # takes a header of its own, whose name no file has
+        bundle.addfile(entry, io.BytesIO())
     eye = scipy.sparse.eye_array(4)
     return {
         "k24.zip": (packed.getvalue(), "is a zip archive of roads.csv — unpack it"),
         "k25.tar.gz": (tar.getvalue(), "is a tar archive that begins with roads.csv — unpack it"),
+        "k26.tar": (pax.getvalue(), "is a tar archive — unpack it"),
         "k07.npz": (npz_of(eye.todia()), r"holds a SciPy matrix of format dia — save it as csr: .*\.tocsr\(\)"),
         "k08.npz": (npz_of(eye.tobsr((2, 2))), r"holds a SciPy matrix of format bsr — save it as csr: .*\.tocsr\(\)"),
         "arrays.npz": (arrays.getvalue(), "holds the arrays row, weights, which are no SciPy matrix"),
