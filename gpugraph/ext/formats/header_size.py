@@ -7,9 +7,9 @@ from gpugraph.base.errors import InputError
 from gpugraph.graph.input_file import Source
 
 _TEXTS = (
-    rb"%%MatrixMarket +matrix +coordinate +\S+ +(?P<kind>\S+)[^\n]*\n(?:\s*%[^\n]*\n|\s*\n)*\s*"
+    rb"%%MatrixMarket[ \t]+matrix[ \t]+coordinate[ \t]+\S+[ \t]+(?P<kind>\S+)[^\n]*\n(?:[ \t\r]*(?:%[^\n]*)?\n)*+[ \t]*"
     rb"(?P<n>\d+)\s+\d+\s+(?P<m>\d+)",
-    rb"(?:c[^\n]*\n|\s*\n)*\s*p +(?P<kind>sp|tw) +(?P<n>\d+) +(?P<m>\d+)",
+    rb"(?:c[^\n]*\n|[ \t\r]*\n)*+[ \t]*p[ \t]+(?P<kind>sp|tw)[ \t]+(?P<n>\d+)[ \t]+(?P<m>\d+)",
     rb"(?:Weighted)?AdjacencyGraph\s+(?P<n>\d+)\s+(?P<m>\d+)(?P<kind>)",
 )
 """Matrix Market, DIMACS and PBBS: vertices, lines of arcs or edges, and a kind that tells which of these they are."""
@@ -35,6 +35,8 @@ def header_size(path: str) -> tuple[int, int, int] | None:
             lines = int(found["m"])
             return int(found["n"]), lines * (2 if kind in _BOTH_WAYS else 1), lines
     layout, places = _BINARIES.get(source.extension, ("", ()))
+    if layout == "<ii" and head[4:8] == bytes(4) != head[8:12]:  # ECL's variant of 64 bits
+        layout = "<qq"
     if not layout or len(head) < struct.calcsize(layout) or b"\0" not in head[:32]:
         return None
     counts = struct.unpack_from(layout, head)

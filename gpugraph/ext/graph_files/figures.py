@@ -14,7 +14,7 @@ def graph_figures(graph: Mapping[str, object], figures: GraphProperties, *, widt
     """Return the lines of a graph: of the ``graph`` object of a record, and of what was counted."""
     kind = "directed" if figures.directed else "undirected"
     source = f" ({graph['source']})" if graph["source"] not in ("", graph["name"]) else ""
-    edges = f"{count(figures.arcs)} arcs" if figures.directed else f"{counted(figures.edges, 'edge')}"
+    edges = counted(figures.arcs, "arc") if figures.directed else f"{counted(figures.edges, 'edge')}"
     parts = count(figures.components)
     if figures.components > 1:
         parts += f", the largest of {counted(figures.largest_component, 'vertex')}; {count(figures.isolated)} isolated"

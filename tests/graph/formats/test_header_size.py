@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gpugraph.ext.formats.files import save_file
@@ -11,6 +12,9 @@ from gpugraph.ext.formats.header_size import header_size
 from gpugraph.graph.generate import generate
 from gpugraph.problems.on_graphs import size_of
 from tests.cli.runner import succeed
+
+BLANK = 1000 * "\n"
+"""So many lines that a pattern must not try all ways to part them."""
 
 
 @pytest.mark.parametrize("name", ["g.mtx", "g.gr", "g.gr.gz", "g.adj", "g.egr", "g.sg", "g.wsg", "g.mtx.xz"])
@@ -32,6 +36,11 @@ def test_a_header_states_the_size_that_the_whole_file_has(tmp_path: Path, name: 
         ("g.mtx", "%%MatrixMarket matrix coordinate real general\n% x\n%\n 9 9 12\n", (9, 12, 12)),
         ("g.mtx", "%%MatrixMarket matrix coordinate pattern Symmetric\n9 9 12\n", (9, 24, 12)),
         ("g.mtx", "%%MatrixMarket matrix array real general\n9 9\n", None),
+        ("g.mtx", "%%MatrixMarket\tmatrix\tcoordinate\treal\tgeneral\n\n%\n \n9 9 12\n", (9, 12, 12)),
+        ("g.mtx", f"%%MatrixMarket matrix coordinate real general\n{BLANK}x\n", None),
+        ("g.gr", f"c\n{BLANK}p\tsp\t5\t4\n", (5, 4, 4)),
+        ("g.graph", f"{BLANK}%\n{BLANK}3 2 x\n", (3, 4, 2)),
+        ("g.el", f"{BLANK}0 1\n1 2\n", None),
         ("g.el", "0 1\n1 2\n", None),
         ("g.gr", "a 1 2 3\n", None),
         ("g.wsg", "\x01" + 16 * "\x7f", None),
@@ -43,6 +52,14 @@ def test_a_header_is_read_where_there_is_one_and_nothing_is_made_up(
 ) -> None:
     (tmp_path / name).write_text(text)
     assert header_size(str(tmp_path / name)) == size
+
+
+def test_both_variants_of_ecl_state_their_size(tmp_path: Path) -> None:
+    for index in ("<i4", "<i8"):
+        for offsets in ([0, 2, 2], [0, 0, 0]):
+            header = np.array([2, offsets[-1], *offsets], index).tobytes()
+            (tmp_path / "g.egr").write_bytes(header + bytes(4 * offsets[-1]))
+            assert header_size(str(tmp_path / "g.egr")) == (2, offsets[-1], offsets[-1])
 
 
 def test_advice_on_a_file_has_the_size_of_its_header_though_the_rest_is_not_there(
