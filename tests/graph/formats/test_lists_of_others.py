@@ -203,6 +203,7 @@ READ: dict[str, tuple[str, bool, list[tuple[Any, Any, Any]], str]] = {
         [(1, 4, 4), (3, 5, 5)],
         "left out: column 4, the times",
     ),
+    "long.csv": (f"source,target\n1,{10**20}\n", True, [("1", str(10**20), 1)], "ids reach 2^63"),
     "decimals.csv": ("a;b;1,5\nb;c;2,5\n", True, [("a", "b", 1.5), ("b", "c", 2.5)], "read as table: 2 rows"),
     "decimals2.csv": ("u;v;1,5\nx;y;2,5\n", True, [("u", "v", 1.5), ("x", "y", 2.5)], "read as table: 2 rows"),
     "out.unweighted": ("% sym unweighted\n1 2 7\n2 3 8\n", False, [(1, 2, 1), (2, 3, 1)], "says 'unweighted'"),

@@ -148,7 +148,8 @@ def _is_name(word: bytes, words: bool) -> bool:
     """Tell whether an id that may be a name is one: a number, but no plain whole one below 2^63, or one of words."""
     if words and _WORD.match(word):
         return True
-    return _NAME.match(word) is not None or (INTEGER.match(word) is not None and _INT64 <= int(word[:21]) < 2 * _INT64)
+    number = int(word[:21]) if INTEGER.match(word) else 0
+    return _NAME.match(word) is not None or (number >= _INT64 and (words or number < 2 * _INT64))
 
 
 def _fields(line: bytes, rows: Rows) -> list[bytes]:
