@@ -84,7 +84,7 @@ def _has_attributes(head: bytes) -> bool:
     """Tell whether the first line that is no comment reads ``u v {...}``."""
     line = next((line for line in head.split(b"\n") if line[:1] not in (b"#", b"%")), b"")
     ends, brace, rest = line.partition(b"{")
-    first = re.match(rb"[^#%\x00-\x08][^#% \t\x00-\x08]*[ \t]", ends)
+    first = re.match(rb"[^#%\x00-\x08][^ \t\x00-\x08]*[ \t]", ends)
     return bool(brace and first and not re.search(rb"[\x00-\x08]", ends) and rest.rstrip(b" \t\r").endswith(b"}"))
 
 

@@ -203,6 +203,12 @@ READ: dict[str, tuple[str, bool, list[tuple[Any, Any, Any]], str]] = {
         [(1, 4, 4), (3, 5, 5)],
         "left out: column 4, the times",
     ),
+    "marks.edgelist": (
+        "C#; 5% {'weight': 2}\n5% a;b {'weight': 3}\n",
+        True,
+        [("C#;", "5%", 2), ("5%", "a;b", 3)],
+        "read as NetworkX's edge list",
+    ),
     "long.csv": (f"source,target\n1,{10**20}\n", True, [("1", str(10**20), 1)], "ids reach 2^63"),
     "decimals.csv": ("a;b;1,5\nb;c;2,5\n", True, [("a", "b", 1.5), ("b", "c", 2.5)], "read as table: 2 rows"),
     "decimals2.csv": ("u;v;1,5\nx;y;2,5\n", True, [("u", "v", 1.5), ("x", "y", 2.5)], "read as table: 2 rows"),
