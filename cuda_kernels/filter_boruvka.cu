@@ -320,8 +320,8 @@ struct Phases {
 // `wanted` is how many arcs should be light if every vertex has arcs, 0 for all (then phases 5 and 6 are not needed),
 // as it must be of fewer arcs than SAMPLES;
 // `room` is how many pages the list has, at least one for each span and one more; if just arcs / PAGE + 1, there is a
-// place for each slot; `dense` is from how many components on the rounds are made on a matrix, at most MOST_DENSE; 1 for
-// none.
+// place for each slot; `dense` is from how many components on the rounds are made on a matrix, at most MOST_DENSE; 1
+// for none.
 // Writes forest; control[FOREST] is the number of its edges.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __restrict__ offsets,

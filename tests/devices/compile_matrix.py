@@ -1,7 +1,7 @@
 """The compile matrix: every kernel file, every define set that a driver declares, every architecture, without a GPU.
 
 Each compilation goes through the function that a run on a GPU uses.  What a kernel may take of a
-multiprocessor is checked in: at most so many registers, and no spills.
+multiprocessor is checked in: at most so many registers, and no spills but known ones.
 
 ``python -m tests.devices.compile_matrix`` checks against the budget, ``--write`` makes a new one; both leave alone
 the architectures that the compiler at hand does not know.
@@ -31,6 +31,8 @@ from gpugraph.problems.registry import algorithms
 ARCHITECTURES = ("sm_70", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
 """One of each generation that is promised.  No compiler knows all: CUDA 13's does not know Volta, sm_70, any more."""
 BUDGET = Path("tests/devices/register_budget.json")
+SPILLS = {("filter_boruvka", "sm_80"): 28}
+"""Bytes that a kernel spills at most, by architecture; docs/performance/mst.md says since when.  Others spill none."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def measure(matrix: Iterator[Entry]) -> Budget:
     for entry in matrix:
         kernels = compile_kernels(entry.file, entry.defines, entry.arch).kernels
         for name, usage in sorted(kernels.items()):
-            if spills(usage):
+            if spills(usage) > SPILLS.get((name, entry.arch), 0):
                 raise GpuGraphError(f"{name} spills {spills(usage)} bytes", where=f"{entry.key} {entry.arch}")
             budget.setdefault(entry.key, {}).setdefault(name, {})[entry.arch] = -(-usage.registers // 8) * 8
     return budget
@@ -120,7 +122,7 @@ def complaints(entry: Entry, module: CompiledModule, budget: Budget) -> list[str
     for name, usage in sorted(module.kernels.items()):
         where = f"{entry.key} {entry.arch}: {name}"
         limit = allowed.get(name, {}).get(entry.arch)
-        if spills(usage):
+        if spills(usage) > SPILLS.get((name, entry.arch), 0):
             found.append(f"{where} spills {spills(usage)} bytes")
         if limit is None:
             found.append(f"{where} has no budget; make one with: python -m tests.devices.compile_matrix --write")
