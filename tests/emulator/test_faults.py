@@ -49,6 +49,15 @@ def test_a_fault_names_line_block_and_thread(kernel: str, args: list[Any] | None
     assert _works(device)
 
 
+@pytest.mark.parametrize("access", ["*(int*)nullptr = n", "x[0] = *(volatile int*)nullptr"])
+def test_an_access_to_a_constant_null_is_reported_though_compilers_may_drop_it(tmp_path: Path, access: str) -> None:
+    file = tmp_path / "null.cu"
+    file.write_text(f'extern "C" __global__ void k(int n, int* x) {{\n  if (n > 0) {access};\n}}\n')
+    device = EmulatedDevice(races=True)
+    with pytest.raises(KernelFault, match=r"out of bounds: (write|read) of 4 bytes at null.cu:2"):
+        device.kernel(str(file), "k")(1, 1, (np.int32(1), device.empty(1, np.int32)))
+
+
 def test_a_fault_beyond_a_kernel_is_none_of_the_emulators() -> None:
     import signal
 

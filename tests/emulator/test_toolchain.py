@@ -16,6 +16,7 @@ import pytest
 
 from gpugraph.base import code_cache
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
+from gpugraph.devices.base import KernelCompileError
 from gpugraph.devices.kernel_source import load_source
 from gpugraph.ext.emulator import toolchain
 from gpugraph.ext.emulator.device import EmulatedDevice
@@ -120,6 +121,17 @@ def test_an_edit_of_an_included_header_is_seen(tmp_path: Path) -> None:
         device.kernel(file, "k")(1, 1, (x,))
         got.append(int(x[0]))
     assert got == [1, 2]
+
+
+@needs_compiler
+@pytest.mark.parametrize("include", ["#include <value.cuh>", '#define FILE "value.cuh"\n#include FILE'])
+def test_a_header_that_the_compiler_alone_would_find_is_refused_for_its_edits_would_go_unseen(
+    tmp_path: Path, include: str
+) -> None:
+    _write(tmp_path / "value.cuh", "#define VALUE 1\n")
+    file = _write(tmp_path / "user.cu", f'{include}\nextern "C" __global__ void k(int* x) {{ x[0] = VALUE; }}\n')
+    with pytest.raises(KernelCompileError, match=r"value.cuh: No such file|'value.cuh' file not found"):
+        EmulatedDevice().kernel(file, "k")
 
 
 @needs_compiler

@@ -7,6 +7,8 @@ import os
 import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -28,10 +30,26 @@ from gpugraph.ext.emulator.module import (
     library_of,
     pack,
 )
-from gpugraph.ext.emulator.toolchain import BUILDS, SANITIZED, find_compiler
+from gpugraph.ext.emulator.toolchain import BUILDS, SANITIZED, Build, find_compiler
 
 if TYPE_CHECKING:
     from gpugraph.ext.emulator.races import Race
+
+_LINES = ("-gdwarf-4", "-g1")
+"""In tables of version 5 addr2line (binutils 2.40) names a kernel after its temporary file if nothing is included."""
+_NULL = "-fno-delete-null-pointer-checks"
+"""Without it compilers drop a kernel that accesses a constant null, and nothing reports the access."""
+
+
+def _of_a_user(source: Source, build: Build) -> tuple[Source, Build]:
+    """Return a user's kernels, and how they are built, so that faults are reported and edits seen.
+
+    The source is told to lie where no header is: one that only the compiler found would not be in the key.
+    """
+    more = () if build.name == "counters" else (*_LINES, _NULL) if build.name == "races" else _LINES
+    nowhere = Path(os.devnull, source.path.name)
+    return replace(source, path=nowhere), replace(build, kernel=(*build.kernel, *more))
+
 
 # Arrays are NumPy arrays whose bytes are counted and whose fresh contents are poison.
 
@@ -287,7 +305,8 @@ class EmulatedDevice:
             # A user's kernels are under test: the build that sees every access checks its bounds.
             watched = not source.ours or self.shuffles_accesses(source)
             build = BUILDS["races" if self.build == "plain" and watched else self.build]
-            library = library_of(source, chosen, build, swaps, find_compiler())
+            compiled = (source, build) if source.ours else _of_a_user(source, build)
+            library = library_of(compiled[0], chosen, compiled[1], swaps, find_compiler())
             self._kernels[key] = EmulatedKernel(self, library, source, name, cooperative)
         return self._kernels[key]
 
