@@ -4,7 +4,7 @@ import gc
 import sys
 from importlib import import_module
 
-from gpugraph.base.ranks import is_rank
+from gpugraph.base.ranks import is_own_rank, is_rank
 from gpugraph.cli.process import Command, Interruption, end, ignore_signals, take_signals
 
 _YOUNG = 500_000
@@ -32,7 +32,8 @@ def main(began: float | None = None, interpreter_s: float | None = None) -> None
         if isinstance(code, int) and is_rank():
             code = import_module("gpugraph.ext.ranks.world").leave(code)
     except KeyboardInterrupt as interrupt:  # at once: the error boundary is not there yet
-        print(" ".join(["gpugraph: interrupted", *interrupt.args]), file=sys.stderr)
+        if not is_own_rank():  # whose starter speaks for all
+            print(" ".join(["gpugraph: interrupted", *interrupt.args]), file=sys.stderr)
     except Exception as error:
         if Interruption.latest is None:
             from gpugraph.base.errors import missing_package, printable, used_up
@@ -42,7 +43,8 @@ def main(began: float | None = None, interpreter_s: float | None = None) -> None
                 raise
             print(f"gpugraph: error: {printable(str(missing))}", file=sys.stderr)
             sys.exit(missing.exit_code)
-        print(" ".join(["gpugraph: interrupted", *Interruption.latest.args]), file=sys.stderr)
+        if not is_own_rank():
+            print(" ".join(["gpugraph: interrupted", *Interruption.latest.args]), file=sys.stderr)
     ignore_signals()
     end(code)
 

@@ -221,6 +221,18 @@ def test_an_interrupt_ends_all_ranks(number: int) -> None:
     assert line.startswith("gpugraph: interrupted")
 
 
+def test_an_interrupt_while_ranks_are_imported_is_one_line() -> None:
+    words = own(2, *ENDLESS, "-q")
+    run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+    children = Path(f"/proc/{run.pid}/task/{run.pid}/children")
+    while len(children.read_text().split()) < 2:
+        time.sleep(0.01)
+    time.sleep(0.1)  # they take signals, and import the rest
+    run.send_signal(signal.SIGTERM)
+    _, err = run.communicate(timeout=LIMIT_S)
+    assert (run.returncode, err) == (130, "gpugraph: interrupted by SIGTERM\n")
+
+
 def test_ranks_whose_starter_is_killed_end() -> None:
     with running(own(2), 2) as (run, _):
         run.kill()
