@@ -54,6 +54,11 @@ def test_names_and_files_are_offered(words: tuple[str, ...], some: list[str]):
     assert set(some) <= set(offered(*words))
 
 
+def test_only_what_can_be_explained_is_offered_for_that():
+    assert offered("explain", "au") == []
+    assert "auto" in offered("mst", "--algo", "au")
+
+
 @pytest.mark.parametrize("line", ["gpugraph nosuch ", "gpugraph mst snap:", "gpugraph datasets "])
 def test_a_line_that_cannot_be_completed_is_answered_without_a_word(line: str, tmp_path: Path):
     (tmp_path / "lists.toml").write_text("x = = 3\n")

@@ -50,7 +50,7 @@ def complete(parameter: click.Parameter, context: click.Context, incomplete: str
     if name == "source" and context.info_name == "convert":
         name = "graph"  # of all others the source is a vertex
     if context.info_name == "explain":
-        name = "algo"
+        name = "explained"
     if name in _FILES:
         return [CompletionItem(incomplete, type="file")]
     if name not in _LOOKUPS:
@@ -83,6 +83,11 @@ def _algorithms(context: click.Context, incomplete: str) -> Names:
 
     problem = context.info_name if context.info_name in PROBLEMS else None
     return sorted({"auto", *(algorithm.name for algorithm in algorithms(problem))})
+
+
+def _explained(context: click.Context, incomplete: str) -> Names:
+    """Return the algorithms by their names; ``auto`` is none."""
+    return [name for name in _algorithms(context, incomplete) if name != "auto"]
 
 
 def _settings(context: click.Context, incomplete: str) -> Names:
@@ -140,6 +145,7 @@ _LOOKUPS: dict[str, Callable[[click.Context, str], Names]] = {
     **dict.fromkeys(_GRAPHS, _graphs),
     **dict.fromkeys(("algo", "algos"), _algorithms),
     **dict.fromkeys(("input_format", "output_format"), _formats),
+    "explained": _explained,
     "settings": _settings,
     "sweep": _sweeps,
     "gpus": _gpus,
