@@ -318,9 +318,18 @@ def test_a_graph_goes_through_a_pipe_alone():
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/fd/1"), reason="no /dev/fd here")
-@pytest.mark.parametrize("words", ["--save out", "--save /dev/stdout", "-o out.csv", "--save err"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "mst path:3 --save out",
+        "mst path:3 --save /dev/stdout",
+        "mst path:3 -o out.csv",
+        "mst path:3 --save err",
+        "graph500 --scale 5 --keep out",
+    ],
+)
 def test_no_output_goes_into_the_file_that_the_shell_sends_the_table_or_the_notices_to(tmp_path, words):
-    command = [sys.executable, "-m", "gpugraph", "mst", "path:3", "--device", "cpu", *words.split()]
+    command = [sys.executable, "-m", "gpugraph", *words.split(), "--device", "cpu"]
     name = "out.csv" if "csv" in words else "out"
     with open(tmp_path / name, "w") as out, open(tmp_path / "err", "w") as err:
         done = subprocess.run(
@@ -328,7 +337,7 @@ def test_no_output_goes_into_the_file_that_the_shell_sends_the_table_or_the_noti
         )
     assert done.returncode == 2
     assert (tmp_path / name).read_text() == ""
-    said = f"{words.split()[1]}: is the file that the shell sends output to — name another file"
+    said = f"{words.split()[-1]}: is the file that the shell sends output to — name another file"
     assert (tmp_path / "err").read_text() == f"gpugraph: error: {said}\n"
 
 

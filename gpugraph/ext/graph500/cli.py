@@ -57,6 +57,8 @@ def graph500(
 
     phase_timer, comm = PhaseTimer("start", Command.began), world()
     files = Files(*(None if path is None else Path(path) for path in (reuse, keep, results)))
+    for path in both_files(files.keep):
+        check_destination(str(path))
     if save is not None:
         check_destination(save, append=True)
         if any(is_same_file(save, str(path)) for path in (*both_files(files.keep), *both_files(files.reuse))):
