@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+import re
 import sys
 import tempfile
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse import csgraph
@@ -74,6 +75,7 @@ LETTERS = st.text("aé01 .,;|:'#%+-&=<>()[]\"\t\n\\nul", max_size=4)
 
 
 @drawn(60)
+@example([("0", "0,", 0)], ".tsv.gz")
 @given(
     st.lists(st.tuples(LETTERS, LETTERS, st.integers(-3, 2**40)), min_size=1, max_size=5),
     st.sampled_from([".csv", ".tsv.gz"]),
@@ -83,8 +85,10 @@ def test_names_that_are_saved_are_read_again_letter_by_letter(edges: list[tuple[
     graph = gpugraph.from_edges(*zip(*edges, strict=True))
     with tempfile.TemporaryDirectory() as folder:
         path = os.fsencode(f"{folder}/g{ending}")
+        cut = re.compile(r"\d+[,;]" if ending.startswith(".tsv") else "(?!)")  # as where commas stand behind blanks
         if any(
-            not _WORD.fullmatch(name) or not name.isprintable() or name != name.strip() for name in graph.vertex_names
+            not _WORD.fullmatch(name) or not name.isprintable() or name != name.strip() or cut.fullmatch(name)
+            for name in graph.vertex_names
         ):
             with pytest.raises(InputError, match="cannot hold the name"):
                 gpugraph.save(graph, path)

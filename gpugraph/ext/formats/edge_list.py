@@ -26,6 +26,7 @@ from gpugraph.ext.device_graphs.device_columns import DeviceColumn
 from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import base_note, check_vertices, is_unit, numbered_from_one
 from gpugraph.ext.formats.text.columns import Columns
+from gpugraph.ext.formats.text.fields import CUT
 from gpugraph.ext.formats.text.lines import INTEGER, after, count_of, data_lines, header_count, peek, shown
 from gpugraph.ext.formats.text.list_head import (
     Statement,
@@ -292,8 +293,10 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
     if names is not None and names.dtype.kind == "U":
         from gpugraph.ext.results.text import write_csv
 
+        cut = CUT.get(_DELIMITERS[extension])
         for name in names.tolist():
-            if not (_WORD.fullmatch(name) and name.isprintable() and name == name.strip()):
+            whole = name.isprintable() and name == name.strip() and not (cut and cut.fullmatch(name))
+            if not (_WORD.fullmatch(name) and whole):
                 remedy = "rename the vertex, or leave the names out with --renumber"
                 raise InputError(f"a list of edges cannot hold the name {name!r}", remedy=remedy)
         ends = {"source": names[arc_tails(graph)], "target": names[graph.targets]}

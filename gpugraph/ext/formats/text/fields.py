@@ -22,7 +22,7 @@ from gpugraph.graph.input_file import Source
 
 _COMMENT = re.compile(rb"(?m)^[ \t]*[#%][^\n]*\n?")
 _GAPS = str.maketrans("\t\v\f", "   ")
-_CUT = {" ": re.compile(r".*[,;]"), "\t": re.compile(r"\d+[,;]")}
+CUT = {" ": re.compile(r".*[,;]"), "\t": re.compile(r"\d+[,;]")}
 """What, between these separators, is no name but a field of a line with others."""
 _LARGE = 1 << 22
 """Bytes from which on Arrow splits a text."""
@@ -123,7 +123,7 @@ def split(source: Source, shape: Shape, at: Sequence[int]) -> list[Words]:
         return f"row {row + 1}", next(number for i, (number, _) in enumerate(shape.rows(source)) if i == row)
 
     columns = [Words(*column, place) for column in _by_arrow(source, shape, at) or _by_python(source, shape, at)]
-    if (cut := _CUT.get(shape.delimiter)) is not None:
+    if (cut := CUT.get(shape.delimiter)) is not None:
         for column in columns:
             for word in filter(cut.fullmatch, column.words):
                 row, line = column.place(column.first_row(word))
