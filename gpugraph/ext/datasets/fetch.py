@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import exactly, in_units
+from gpugraph.cli.process import Interruption
 from gpugraph.ext.datasets.registry import Dataset
 from gpugraph.graph.read_options import MIRROR
 
@@ -140,6 +141,8 @@ class _Transfer:
                 why, asked_s = str(again), again.wait_s
             except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
                 why = _in_words(error)
+            if Interruption.latest is not None:  # of which a library made one of its own errors
+                raise Interruption.latest
             at = self._have()
             tries, farthest = (0 if at > farthest else tries + 1), max(at, farthest)
             unknown_host = why == _NO_NAME and tries > 1  # of every source: there is no use in waiting long

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from gpugraph.base.errors import InputError, installable_here
+from gpugraph.cli.process import Interruption
 from gpugraph.ext.datasets import fetch, store
 from gpugraph.graph.load import load_file
 from gpugraph.graph.open import open_graph
@@ -288,6 +289,20 @@ def commands(count: int, *words: str, **how: object) -> list[subprocess.Popen[st
     return [subprocess.Popen([sys.executable, "-m", "gpugraph", *words], **told) for _ in range(count)]
 
 
+def test_an_interruption_of_which_a_library_made_an_error_is_not_tried_again(
+    lists: Lists, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import requests
+
+    def torn(self: object, url: str) -> None:
+        monkeypatch.setattr(Interruption, "latest", Interruption())
+        raise requests.exceptions.ConnectionError(url)
+
+    monkeypatch.setattr(fetch._Transfer, "_try", torn)
+    with pytest.raises(Interruption):
+        open_graph("own:roads")
+
+
 @extended
 def test_two_at_once_fetch_it_once(lists: Lists, server: Server) -> None:
     server.gate.clear()
@@ -312,11 +327,7 @@ def test_a_command_that_is_interrupted_leaves_a_part_for_the_next(lists: Lists, 
         assert one.poll() is None
         time.sleep(0.01)
     one.send_signal(signal.SIGINT)
-    try:
-        _, said = one.communicate(timeout=20)
-    except subprocess.TimeoutExpired:  # Python loses an interruption in a destructor: the user would press again
-        one.send_signal(signal.SIGINT)
-        _, said = one.communicate(timeout=300)
+    _, said = one.communicate(timeout=300)
     assert (one.returncode, said.count("gpugraph: interrupted")) == (130, 1)
     server.asked.clear()
     server.next.clear()
