@@ -9,11 +9,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpugraph.bench.axes import draws_of
 from gpugraph.ext.check_record.plausibility import EVERY_RECORD, MEASURED_CELL, OF_DEVICE, conflicts, findings
-from gpugraph.ext.check_record.plausible_figures import CORE_BYTES_PER_S, GPUS, least_bytes
+from gpugraph.ext.check_record.plausible_figures import CORE_BYTES_PER_S, GPUS, least_bytes, times
 from gpugraph.ext.python.records import Measured
 from gpugraph.graph.families import is_spec
 from gpugraph.measure.cell import Cell
@@ -22,6 +25,7 @@ from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.registry import load_problem
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import parse_record, read_record_file
+from gpugraph.records.statistics import clocked
 from gpugraph.report.table import table
 from tests.cli.runner import run
 from tests.hostile_records import hostile_lines
@@ -138,6 +142,19 @@ def test_the_run_for_phases_may_take_as_long_as_the_slowest_sample_on_a_busy_pro
     assert "the run for its phases took" in str(findings(slow))
     samples = [*measured.samples[:-1], slow_s]
     assert "the run for its phases took" not in str(findings(changed(slow, "samples_s.kernel", samples)))
+
+
+@given(st.integers(1, 2**31))
+def test_every_time_that_a_gpus_clock_gives_is_believed(ticks: int) -> None:
+    second = clocked(float(np.float32(ticks * 32e-6)) / 1e3)
+    assert "in which the clock counts" not in str(list(times(with_kernel(on_gpu(), second))))
+
+
+def test_a_lone_first_run_may_take_far_longer_than_calls() -> None:
+    called = {"samples_s": [1e-4] * 7, "wall_s": [1.1e-4] * 7}
+    warm = changed(with_kernel(on_gpu(), 1.0), "call", called)
+    assert "its calls took" in str(list(times(warm)))
+    assert "its calls took" not in str(list(times(changed(warm, "sampling.warmup", 0))))
 
 
 def test_a_repetition_with_a_target_is_the_fewest_samples(measured: Record) -> None:
