@@ -1,7 +1,8 @@
 """Draw the README's chart from stored records: python docs/pictures/bars.py FILE.svg [--dark]
 
 Each panel compares the programs for one problem on one device.  A bar is the geometric mean, over the graphs that a
-program and gpugraph have both solved, of its kernel time divided by gpugraph's.  All panels have one scale.
+program and gpugraph have both solved, of its time divided by gpugraph's.  All panels have one scale, and a bar that
+would be longer than ``MOST`` of gpugraph's is cut.
 """
 
 from __future__ import annotations
@@ -18,36 +19,39 @@ from gpugraph.records.record_file import read_record_file
 
 RECORDS = Path(__file__).resolve().parent.parent / "records"
 NAMES = {
-    "peer:raft-pr3118": "RAFT PR 3118",
+    **dict.fromkeys(("peer:raft-pr3118", "peer:raft-pr3118-pooled"), "RAFT PR 3118"),
     "peer:ecl-mst": "ECL-MST db9000a",
-    "peer:doublegraph-mst": "doubleGraph 0844151",
-    "peer:doublegraph-sssp": "doubleGraph 0844151",
+    **dict.fromkeys(("peer:doublegraph-mst", "peer:doublegraph-double-mst"), "doubleGraph 0844151"),
+    **dict.fromkeys(("peer:doublegraph-sssp", "peer:doublegraph-double-sssp"), "doubleGraph 0844151"),
+    "peer:cugraph": "cuGraph",
     "peer:adds": "ADDS 9ef8166",
-    "peer:gunrock-merge": "Gunrock 01f125c",
-    "peer:near-far": "near-far (LonestarGPU)",
+    **dict.fromkeys(("peer:gunrock", "peer:gunrock-merge"), "Gunrock 01f125c"),
+    **dict.fromkeys(("peer:near-far", "peer:near-far-x8", "peer:near-far-x16"), "near-far (LonestarGPU)"),
     "peer:pbbs-filter-kruskal": "PBBS 3932578",
     "peer:gapbs": "GAPBS",
     "peer:wasp": "Wasp",
     "peer:pasgal-rho": "PASGAL",
 }
+"""Programs by their settings, of which the fastest on a graph counts."""
 PANELS = (
     ("Minimum spanning forests of real graphs, NVIDIA H200", "figures-real-mst-h200", "mst"),
     ("Shortest paths on real graphs, NVIDIA H200", "figures-real-sssp-h200", "sssp"),
     ("Minimum spanning forests, 16 CPU cores (Intel Xeon)", "figures-cpu-cpu16", "mst"),
     ("Shortest paths, 16 CPU cores (Intel Xeon)", "figures-cpu-cpu16", "sssp"),
 )
-WIDTH, LEFT, BAR, GAP, HEAD, LONGEST = 780, 180, 16, 7, 40, 380
+WIDTH, LEFT, BAR, GAP, HEAD, LONGEST, MOST = 780, 180, 16, 7, 40, 380, 20.0
 
 
 def ratios(file: str, problem: str) -> tuple[list[tuple[str, float, int]], int, str]:
     """Return each program's name, mean time over gpugraph's and graphs, the fastest first; gpugraph's graphs; marks."""
     times: dict[str, dict[tuple[str, str], float]] = {}
     used: dict[tuple[str, str], list[Record]] = {}
-    for record in read_record_file(RECORDS / f"{file}.jsonl").records:
+    (stored,) = RECORDS.glob(f"{file}.jsonl*")
+    for record in read_record_file(stored).records:
         program = NAMES.get(record.algorithm) if record.algorithm.startswith("peer:") else "gpugraph"
-        if program and record.problem == problem and record.ok and record.kernel_s is not None:
+        if program and record.problem == problem and record.ok and record.call_s is not None:
             query = times.setdefault(program, {})
-            query[key(record)] = min(record.kernel_s, query.get(key(record), math.inf))
+            query[key(record)] = min(record.call_s, query.get(key(record), math.inf))
             used.setdefault(key(record), []).append(record)
     ours = times.pop("gpugraph")
     found = []
@@ -68,7 +72,7 @@ def drawing(dark: bool) -> str:
     ink = DARK if dark else LIGHT
     parts, y = [], 8
     panels = [(title, *ratios(file, problem)) for title, file, problem in PANELS]
-    longest = max(ratio for _, rows, *_ in panels for _, ratio, _ in rows)
+    longest = min(MOST, max(ratio for _, rows, *_ in panels for _, ratio, _ in rows))
 
     def text(x: float, y: float, words: str, colour: str, extra: str = "") -> None:
         parts.append(f'<text x="{x:.0f}" y="{y:.0f}" fill="{colour}" {extra}>{escape(words)}</text>')
@@ -78,13 +82,17 @@ def drawing(dark: bool) -> str:
         y += HEAD - 14
         for name, ratio, count in [("gpugraph", 1.0, graphs), *rows]:
             colour = ink.series[0] if name == "gpugraph" else ink.faint
-            length = max(2.0, LONGEST * ratio / longest)
+            length = max(2.0, LONGEST * min(ratio / longest, 1.0))
             text(LEFT - 8, y + 13, name, ink.text, 'text-anchor="end"')
             parts.append(f'<rect x="{LEFT}" y="{y}" width="{length:.1f}" height="{BAR}" rx="2" fill="{colour}"/>')
+            if ratio > longest:
+                cut = f'x="{LEFT + length - 24:.1f}" y="{y}" width="6" height="{BAR}"'
+                parts.append(f'<rect {cut} fill="{ink.paper}"/>')
             text(LEFT + length + 8, y + 13, f"{ratio:.1f}×  ({count} graphs)", ink.text)
             y += BAR + GAP
         y += 12
-    text(0, y + 6, "Kernel time as a multiple of gpugraph's, geometric mean; shorter is faster.", ink.faint)
+    words = "Time as a multiple of gpugraph's, geometric mean; shorter is faster. A bar with a gap is cut."
+    text(0, y + 6, words, ink.faint)
     y += 20
     text(0, y + 6, "† of an earlier version of gpugraph  ‡ not measured by one command on one device", ink.faint)
     body = "\n".join(parts)

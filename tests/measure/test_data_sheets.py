@@ -80,7 +80,7 @@ def test_advice_lists_the_gpus_that_are_named_with_what_fits_and_what_answers_co
     words = ("info", "--advise", "rmat:24", "--gpu", "T4,H100=2.5")
     shown = " ".join(succeed(*words).out.split())
     assert "Estimated from bandwidth" in shown
-    assert "An H100 took 0.83 to 0.98 (mst)" in shown
+    assert "An H100 took 0.83 to 0.99 (mst)" in shown
     assert "mst on H100" in shown
     assert "mst on T4" not in shown
     t4, h100 = json.loads(succeed(*words, "--format", "json").out)["gpus"]

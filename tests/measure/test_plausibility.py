@@ -63,7 +63,7 @@ def kinds(record: Record, most_edges: int = 0) -> set[str]:
 
 
 def stored(stem: str, algorithm: str) -> Record:
-    (path,) = [path for path in RECORDS if path.stem == stem]
+    (path,) = [path for path in RECORDS if path.name.partition(".")[0] == stem]
     return next(one for one in read_record_file(path).records if one.algorithm == algorithm)
 
 
@@ -375,9 +375,9 @@ def test_a_forged_record_is_found_out(forgery: str) -> None:
     ("name", "factor", "found"),
     [
         ("gpu", 1e-4, {"time"}),
-        ("gpu", 1e3, {"time"}),
+        ("gpu", 1e3, {"time", "sampling"}),  # beyond the wall clock of its samples too
         ("paths", 1e-3, {"time"}),
-        ("paths", 1e3, {"time", "sampling"}),  # beyond the wall clock of its samples too, which it has
+        ("paths", 1e3, {"time", "sampling"}),
     ],
 )
 def test_times_in_other_units_are_found_out_however_well_they_agree(name: str, factor: float, found: set[str]) -> None:
@@ -576,7 +576,9 @@ def small_records() -> list[Record]:
         for record in read_record_file(path).records:
             small = (record.shape.graph.arcs or 2**20) < 2**19 and not findings(record)
             alone = record.shape.result.get("sources") is None  # the answers of a batch are not computed here
-            if record.ok and small and alone and is_spec(record.graph_source):
+            # All sources have one answer where there is one edge, or where no weight is above 0.
+            differs = record.shape.graph.arcs != 2 and record.shape.result.get("distance_sum") != 0
+            if record.ok and small and alone and differs and is_spec(record.graph_source):
                 found.setdefault((record.problem, record.algorithm, record.device_kind), record)
     return list(found.values())[:20]
 
