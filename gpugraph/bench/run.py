@@ -28,7 +28,7 @@ from gpugraph.measure.cell import unopened_id
 from gpugraph.measure.environment import command_line
 from gpugraph.problems.algorithm import algorithm_to_words
 from gpugraph.problems.contract import Input
-from gpugraph.records.record import Record
+from gpugraph.records.record import NO_LARGER, Record
 
 LAST_UNITS = 50
 """With no more graphs left than that, workers see to it that they end together."""
@@ -247,7 +247,7 @@ class Runner:
         """Return why a graph is not tried where one of the same series that is no larger came to nothing."""
         arcs, outcome, graph = self._blocked.get(planned.cell.series or "", (0, "", ""))
         if outcome and planned.size.arcs >= arcs and str(planned.cell.graph) != graph:
-            return f"{outcome} at {graph}, which is no larger"
+            return f"{outcome} at {graph}{NO_LARGER}"
         return None
 
     def _obstacle(self, planned: Planned, worker: LocalWorker) -> str | None:

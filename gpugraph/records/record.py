@@ -69,6 +69,9 @@ MOST_SCALE = 64
 """Scales beyond it are none: no graph has so many vertices."""
 
 EMULATED = "times on the emulated device are not performance; no MTEPS is given"
+NO_LARGER = ", which is no larger"
+"""How the reason ends why a graph was skipped where another of the series came to nothing."""
+
 STALE = " †"  # after what an earlier version of our code has measured
 UNVERIFIED = "the result is not verified; no MTEPS is given"
 

@@ -85,7 +85,7 @@ MUTANTS = (
     Mutant(_CELLS, "device.uuid or device.name", "device.name", _PAGES),
     Mutant(_CELLS, 'str(environment.get("command"))', '""', _PAGES),
     Mutant(_OTHERS, "apart or of_several_runs([best, *others])", "of_several_runs([best, *others])", _PAGES),
-    Mutant(_OTHERS, "if (problem, graph) in failing:", "if False:", _PAGES),
+    Mutant(_OTHERS, "if (problem, _graph(best)) in failing:", "if False:", _PAGES),
     Mutant(_OTHERS, "if not all(ran)", "if False", _PAGES),
     Mutant("ext/comparing/versions.py", "measured in today:", "measured:", _PAGES),
     Mutant(

@@ -312,6 +312,16 @@ def test_a_failure_is_called_by_its_name_and_what_the_budget_skipped_is_none() -
     assert against_others.lead([*both, rows[-1]], {"mst": "kruskal"})["without"] is None
 
 
+def test_a_graph_that_was_skipped_after_a_failure_on_another_counts_as_failed_however_its_spec_is_ordered() -> None:
+    rows = [of_run(name, 1, "grid:9x9,seed=3,w=1..5") for name in ("kruskal", "peer:ecl-mst")]
+    message = "timeout at grid:4x4, which is no larger"
+    skipped = of_run("peer:raft", 1, "grid:9x9,w=1..5,seed=3", outcome="skipped", message=message)
+    (row,) = against_others.failures([*rows, skipped])
+    assert row == ["RAFT", "mst", "not tried after a failure", "1", "`grid:9x9,w=1..5,seed=3`"]
+    found = against_others.lead([*rows, skipped], {"mst": "kruskal"})
+    assert (found["without"], found["sound"]) == (None, 0)
+
+
 def test_of_a_graph_that_a_program_refused_the_reason_is_listed() -> None:
     message = "peer:adds: ECL .egr holds integer weights only, not float32 — write a .csr"
     rows = [of_run("peer:adds", 1, graph, outcome="refused", message=message) for graph in ("grid:4x4", "grid:5x5")]

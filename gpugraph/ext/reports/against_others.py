@@ -15,7 +15,7 @@ from gpugraph.ext.comparing.cells import of_several_runs
 from gpugraph.ext.comparing.claims import has_one_sample
 from gpugraph.ext.comparing.versions import OUR_COMMANDS, explanation, version
 from gpugraph.problems.foreign import PEER, is_foreign
-from gpugraph.records.record import STALE, Record
+from gpugraph.records.record import NO_LARGER, STALE, Record
 
 NAMES = {
     "adds": "ADDS", "afforest-cuda": "Afforest", "cugraph": "cuGraph", "doublegraph": "doubleGraph", "ecl": "ECL",
@@ -27,7 +27,7 @@ NAMES = {
 
 CLOCKS = "§ Our time is the kernel's, without its launch, which the others' times contain."
 
-FAILURES = {"timeout": "hang", "threw": "crash", "died": "crash"}
+FAILURES = {"timeout": "hang", "threw": "crash", "died": "crash", "skipped": "not tried after a failure"}
 """What a program's outcome is called, if not by its own name."""
 
 
@@ -43,13 +43,19 @@ def is_other(row: Record) -> bool:
 
 
 def has_failed(row: Record) -> bool:
-    """Tell whether a record is of another program that was run, and gave no right answer."""
-    return is_other(row) and not row.ok and row.outcome != "skipped"
+    """Tell whether a record is of another program that gave no right answer, or did not on a graph no larger."""
+    return is_other(row) and not row.ok and (row.outcome != "skipped" or row.message.endswith(NO_LARGER))
+
+
+def _graph(row: Record) -> str:
+    """Return the spec of a record's graph with sorted words: one that was never opened has them as they were given."""
+    head, *words = row.graph_source.split(",")
+    return ",".join([head, *sorted(words)])
 
 
 def without_answer(rows: Iterable[Record]) -> list[Record]:
     """Return the records of programs that failed on a graph and, in no setting, gave a right answer on it."""
-    known = [(row, (row.problem, row.graph_source, program(row))) for row in rows if is_other(row)]
+    known = [(row, (row.problem, _graph(row), program(row))) for row in rows if is_other(row)]
     right = {key for row, key in known if row.ok}
     return [row for row, key in known if has_failed(row) and key not in right]
 
@@ -101,7 +107,7 @@ def lead(
         if row.problem in ours and fnmatchcase(row.graph_source, graphs) and _counts(row):
             key = row.problem, row.graph_source, row.shape.graph.digest, str(row.asked_source)
             cells.setdefault(key, []).append(row)
-    failing = {(row.problem, row.graph_source) for row in without_answer(rows)}
+    failing = {(row.problem, _graph(row)) for row in without_answer(rows)}
     ratios: dict[str, float] = {}
     failed, apart, used, single = set[str](), False, list[Record](), 0
     peers, compared = set[str](), set[tuple[str, str]]()
@@ -119,7 +125,7 @@ def lead(
         used.append(best)
         apart = apart or of_several_runs([best, *others]) or not all(map(_is_traceable, (best, *others)))
         single += has_one_sample(best) or has_one_sample(fastest)
-        if (problem, graph) in failing:
+        if (problem, _graph(best)) in failing:
             failed.add(name)
     if not ratios:
         raise InputError(f"no record has a graph that both '{', '.join(ours.values())}' and a peer have solved")
