@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpugraph.ext.components.labels import Components
+from gpugraph.ext.components.problem import PROBLEM as COMPONENTS
+from gpugraph.ext.components.verify import reference_labels
 from gpugraph.ext.peers import LIBRARIES
+from gpugraph.ext.peers.components import canonical
 from gpugraph.ext.peers.mst import each_once, forest_of_pairs
 from gpugraph.ext.peers.peer import PeerRefused
 from gpugraph.ext.peers.sssp import distances_of
@@ -53,6 +57,13 @@ def fake_paths(handle: Any, graph: FakeGraph, source: int, cutoff: float, predec
     return order, distance[order], None
 
 
+def fake_components(handle: Any, graph: FakeGraph, *nothing: Any) -> Any:
+    assert nothing == (None, None, None, None, False)
+    labels = reference_labels(graph.graph)
+    order = np.arange(len(labels))[::-1]
+    return order, 7 + labels[order]
+
+
 def copied(array: Any) -> Any:
     STEPS.append("copied")
     return np.asarray(array)
@@ -64,7 +75,7 @@ def cugraph(monkeypatch: pytest.MonkeyPatch) -> Any:
     fake.ResourceHandle = object
     fake.GraphProperties = SimpleNamespace
     fake.SGGraph = FakeGraph
-    fake.minimum_spanning_tree, fake.sssp = fake_forest, fake_paths
+    fake.minimum_spanning_tree, fake.sssp, fake.weakly_connected_components = fake_forest, fake_paths, fake_components
     cupy: Any = ModuleType("cupy")
     cupy.asarray = copied
     cupy.asnumpy = np.asarray
@@ -100,6 +111,20 @@ def test_distances_come_back_in_vertex_order_with_infinity_where_unreached(name:
     verdict = check(SSSP, graph, (0,), result, "both")
     assert verdict.passed, verdict.detail
     assert result.raw.dtype == (graph.weights.dtype if graph.weights.dtype.kind == "f" else np.uint64)
+
+
+@pytest.mark.usefixtures("cugraph")
+@pytest.mark.parametrize("name", [n for n in ZOO if n != "no-vertex"])
+def test_labels_come_back_in_vertex_order_whatever_the_weights_and_directed_graphs_are_refused(name: str) -> None:
+    adapter, graph = LIBRARIES["cugraph"].adapters["components"], zoo(name)
+    if graph.directed:
+        with pytest.raises(PeerRefused, match="those of an undirected graph"):
+            adapter.prepare(graph, 1, "")
+        return
+    prepared = adapter.prepare(graph, 1, "")
+    labels = adapter.answer(prepared, adapter.fetch(prepared, adapter.run(prepared)))
+    verdict = check(COMPONENTS, graph, (), Components.of(graph, canonical(labels)), "both")
+    assert verdict.passed, verdict.detail
 
 
 @pytest.mark.usefixtures("cugraph")

@@ -11,7 +11,7 @@ from gpugraph.ext.components.labels import Components
 from gpugraph.ext.peers import libraries
 from gpugraph.ext.peers.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.ext.peers.graph_files import ResultFile, as_numbers
-from gpugraph.ext.peers.peer import PeerThrew, certified
+from gpugraph.ext.peers.peer import PeerRefused, PeerThrew, certified
 from gpugraph.graph.csr import CSRGraph
 
 
@@ -25,6 +25,19 @@ def _labels_of_sets(vertices: int, sets: Iterable[Iterable[int]]) -> NDArray[np.
     labels = np.full(vertices, -1, np.int64)
     for number, members in enumerate(sets):
         labels[list(members)] = number
+    return labels
+
+
+def _cugraph_prepared(graph: CSRGraph, threads: int, method: str) -> libraries.CugraphGraph:
+    if graph.directed:
+        raise PeerRefused("its components are those of an undirected graph", remedy="--undirected")
+    ones = np.ones(graph.arcs, np.float32)  # it reads no weights, and need not hold these exactly
+    return libraries.CugraphGraph(CSRGraph(graph.offsets, graph.targets, ones, directed=False), threads, "float32")
+
+
+def _cugraph_labels(prepared: libraries.CugraphGraph, raw: tuple[NDArray[Any], NDArray[Any]]) -> NDArray[Any]:
+    labels = np.empty(prepared.vertices, raw[1].dtype)
+    labels[raw[0]] = raw[1]  # they come in the order of cuGraph's own numbers
     return labels
 
 
@@ -52,6 +65,13 @@ PEERS = {
         lambda graph, threads, method: libraries.networkit_graph(graph, threads),
         lambda graph: import_module("networkit").components.ParallelConnectedComponents(graph).run(),
         lambda graph, algorithm: _labels_of_sets(graph.numberOfNodes(), algorithm.getComponents()),
+    ),
+    "cugraph": Adapter(
+        "weakly_connected_components",
+        _cugraph_prepared,
+        lambda prepared: libraries.call_cugraph(prepared, "weakly_connected_components", *[None] * 4, False),
+        _cugraph_labels,
+        fetch=libraries.cugraph_to_host,
     ),
 }
 
