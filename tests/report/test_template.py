@@ -14,11 +14,13 @@ from gpugraph.base.errors import InputError
 from gpugraph.ext.charts.template import fill
 from gpugraph.ext.comparing import versions
 from gpugraph.ext.comparing.cells import APART, of_several_runs
+from gpugraph.ext.findings import half_width_among
 from gpugraph.ext.reports import against_others
 from gpugraph.measure.provenance import sources_digest
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import read_record_file, read_records
+from gpugraph.records.statistics import interval_of, median, spread_interval
 from tests.tiers import extended, only
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -255,6 +257,37 @@ def test_only_the_row_of_several_runs_is_marked(tmp_path: Path) -> None:
     assert "| grid:4x4 † | 1 (1 process) |" in apart
     assert "| grid:5x5 † ‡ | 1 (1 process) |" in apart
     assert apart.endswith(f"*{APART}*")
+
+
+def of_starts(*starts: list[float]) -> Record:
+    """Return the record of a command that was started so often, and printed these times."""
+    samples = [second for start in starts for second in start]
+    data = of_run("peer:a", median(samples)).data | {"algorithm_source": {"authors": "external command"}}
+    interval = interval_of([samples], [len(samples)], median(samples))
+    return Record.of(
+        data
+        | {"samples_s": {"kernel": samples, "h2d": [], "d2h": [0.0] * len(starts)}}
+        | {"confidence_s": {"kernel": interval}, "sampling": data["sampling"] | {"processes": [len(samples)]}},
+        file="r.jsonl",
+        line=1,
+    )
+
+
+def test_the_times_that_one_start_of_a_command_prints_count_as_one_where_precision_is_told(tmp_path: Path) -> None:
+    starts = [[1.0, 1.01, 1.02], [1.1, 1.11, 1.12], [1.2, 1.21, 1.22]]
+    low, high = spread_interval([1.01, 1.11, 1.21])
+    assert half_width_among(of_starts(*starts), 1) == pytest.approx((high - low) / 2 / 1.11)
+    each_one = of_starts(*([second] for start in starts for second in start))
+    assert half_width_among(each_one, 1) == each_one.half_width
+    assert half_width_among(of_starts(*starts), 1) != of_starts(*starts).half_width
+    sweep, template = tmp_path / "s.toml", tmp_path / "p.md.j2"
+    sweep.write_text(
+        '[axes]\nproblem = "mst"\ngraph = "grid:4x4"\nalgorithm = "peer:a"\n'
+        '[[table]]\ntitle = "t"\nintervals = "processes"\neach = {}\n[table.columns]\nkernel = "kernel"\n'
+    )
+    template.write_text(f"{{{{ table('{sweep}', 't', 'r') }}}}")
+    assert "1.02 (1 process)" in fill(str(template), [of_starts([1.0, 1.01, 1.02, 1.03, 1.04])])
+    assert "(1 process)" not in fill(str(template), [of_starts(*starts)])
 
 
 def test_a_lead_names_failures_and_the_programs_that_were_not_run() -> None:

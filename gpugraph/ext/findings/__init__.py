@@ -16,7 +16,6 @@ from gpugraph.base.quantities import duration, percent, value
 from gpugraph.bench.axes import variables_in
 from gpugraph.bench.sweep import Finding, Sweep
 from gpugraph.bench.toml_file import Document
-from gpugraph.ext.comparing.cells import by_process
 from gpugraph.ext.findings.formula import (
     NAMES,
     Choice,
@@ -29,7 +28,7 @@ from gpugraph.ext.findings.formula import (
 )
 from gpugraph.measure.sampling import Sampling
 from gpugraph.records.record import SCATTERED, Record
-from gpugraph.records.statistics import LEVEL, estimate, relative_half_width, rounds, t_quantile
+from gpugraph.records.statistics import LEVEL, estimate, interval_of, relative_half_width, rounds, t_quantile
 
 NEAR = 0.25
 """A figure this near to the stated one is the same."""
@@ -42,7 +41,7 @@ KINDS = ("paper", "open", "computed", "ours", "no such device")
 comparison of our own; or a claim about hardware that gpugraph has no code for.  Only the first are counted."""
 
 COMMAND = "external command"
-"""The authors of a peer that is one: each sample is a process of its own."""
+"""The authors of a peer that is one: each run is a process of its own, which may print several times."""
 
 MOST_SHOWN = 2
 """Of more values than this only the least and the greatest are shown."""
@@ -102,16 +101,23 @@ class Table(Question, kw_only=True, forbid_unknown_fields=True, dict=True):
 
 
 def _of_one_process(formula: Formula, found: float, record: Record, groups: Mapping[str, Sequence[Record]]) -> bool:
-    """Tell whether a figure comes of a kernel time that one process measured; a command's samples are one each."""
+    """Tell whether a figure comes of a kernel time that one process measured."""
     choice = Choice()
     formula.of(record, groups, choice=choice)
     return any(
-        (len(one.samples) // one.sources if one.field("algorithm_source.authors") == COMMAND else len(one.processes))
-        < 2
-        and formula.of(record, groups, {id(one): 2.0}, choice) != found
+        len(_starts(one)) < 2 and formula.of(record, groups, {id(one): 2.0}, choice) != found
         for one in _all(record, groups)
         if one.samples
     )
+
+
+def _starts(record: Record) -> Sequence[int]:
+    """Return how many samples of a source each process took; a command is a process each time that it is started."""
+    if record.field("algorithm_source.authors") != COMMAND:
+        return record.processes
+    each, starts = len(record.samples) // record.sources, len(record.shape.samples_s.d2h or ()) // record.sources
+    several = bool(starts) and not each % starts  # an answer is copied after each start, and not after each sample
+    return [each // starts] * starts if several else [1] * each
 
 
 def half_width_among(record: Record, choices: int) -> float | None:
@@ -124,13 +130,16 @@ def half_width_among(record: Record, choices: int) -> float | None:
     """
     if record.shape.verification.wrong_on_purpose:
         return record.measured_half_width
-    if record.half_width is None or choices < 2 or not record.samples:
-        return record.half_width
-    parts = by_process(record, record.samples)
+    half, parts, starts = record.half_width, len(record.processes), _starts(record)
     each = len(record.samples) // record.sources
     groups = [record.samples[i * each : (i + 1) * each] for i in range(record.sources)]
-    freedom = len(parts) - 1 if len(parts) > 1 else estimate(rounds(groups)).freedom
-    return record.half_width * t_quantile(freedom, 1 - (1 - LEVEL) / choices) / t_quantile(freedom, LEVEL)
+    if record.kernel_s and 1 < len(starts) != parts and max(starts) > 1:  # samples of one start are not independent
+        interval, parts = interval_of(groups, starts, record.kernel_s), len(starts)
+        half = relative_half_width(interval, record.kernel_s) if interval else half
+    if half is None or choices < 2 or not record.samples:
+        return half
+    freedom = parts - 1 if parts > 1 else estimate(rounds(groups)).freedom
+    return half * t_quantile(freedom, 1 - (1 - LEVEL) / choices) / t_quantile(freedom, LEVEL)
 
 
 def half_range(record: Record) -> float | None:
