@@ -44,7 +44,7 @@ def table() -> str:
         )
         shown = [title, ratio(found), str(found["count"]), device, names, others, commits]
         rows.append((found["mean"], shown))
-    titles = ["case", "other/ours: mean (range)", "cases", "device", "ours", "fastest others", "commit"]
+    titles = ["case", "other/ours: mean (range)", "pairs", "device", "ours", "fastest others", "commit"]
     return "\n".join(grid(titles, [row for _, row in sorted(rows)], [1, 2]))
 
 
