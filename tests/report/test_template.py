@@ -259,6 +259,14 @@ def test_only_the_row_of_several_runs_is_marked(tmp_path: Path) -> None:
     assert apart.endswith(f"*{APART}*")
 
 
+def test_a_note_below_a_table_that_a_page_writes_itself_explains_both_marks_of_comparisons(tmp_path: Path) -> None:
+    template = tmp_path / "p.md.j2"
+    template.write_text("{{ note('r', apart=true) }}")
+    filled = fill(str(template), [of_run("kruskal", 1)])
+    assert f"*{APART}*" in filled
+    assert f"*{against_others.CLOCKS}*" in filled
+
+
 def of_starts(*starts: list[float]) -> Record:
     """Return the record of a command that was started so often, and printed these times."""
     samples = [second for start in starts for second in start]

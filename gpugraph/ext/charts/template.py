@@ -211,7 +211,7 @@ class _Page:
 
     def note(self, records: str, apart: bool = False) -> str:
         """Return the lines below rows made of a file's cells: what has changed since, and where asked the ‡."""
-        return (note(self._of("", records)) + (_explained("‡ § |") if apart else "")).strip()
+        return (note(self._of("", records)) + (_explained(" ‡ § |") if apart else "")).strip()
 
     def sources(self, records: str) -> str:
         """Return a table of searches from several sources: median, fastest, slowest; InputError if there is none."""
