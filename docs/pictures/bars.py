@@ -13,26 +13,21 @@ from html import escape
 from pathlib import Path
 
 from gpugraph.ext.charts.chart import DARK, LIGHT
-from gpugraph.ext.reports.against_others import marks
+from gpugraph.ext.reports.against_others import is_other, marks, program
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import read_record_file
 
 RECORDS = Path(__file__).resolve().parent.parent / "records"
-NAMES = {
-    **dict.fromkeys(("peer:raft-pr3118", "peer:raft-pr3118-pooled"), "RAFT PR 3118"),
-    "peer:ecl-mst": "ECL-MST db9000a",
-    **dict.fromkeys(("peer:doublegraph-mst", "peer:doublegraph-double-mst"), "doubleGraph 0844151"),
-    **dict.fromkeys(("peer:doublegraph-sssp", "peer:doublegraph-double-sssp"), "doubleGraph 0844151"),
-    "peer:cugraph": "cuGraph",
-    "peer:adds": "ADDS 9ef8166",
-    **dict.fromkeys(("peer:gunrock", "peer:gunrock-merge"), "Gunrock 01f125c"),
-    **dict.fromkeys(("peer:near-far", "peer:near-far-x8", "peer:near-far-x16"), "near-far (LonestarGPU)"),
-    "peer:pbbs-filter-kruskal": "PBBS 3932578",
-    "peer:gapbs": "GAPBS",
-    "peer:wasp": "Wasp",
-    "peer:pasgal-rho": "PASGAL",
+LABELS = {
+    "ADDS": "ADDS 9ef8166",
+    "ECL-MST": "ECL-MST db9000a",
+    "Gunrock": "Gunrock 01f125c",
+    "PBBS": "PBBS 3932578",
+    "RAFT": "RAFT PR 3118",
+    "doubleGraph": "doubleGraph 0844151",
+    "near-far": "near-far (LonestarGPU)",
 }
-"""Programs by their settings, of which the fastest on a graph counts."""
+"""Programs that are shown with a version; of each the fastest setting on a graph counts."""
 PANELS = (
     ("Minimum spanning forests of real graphs, NVIDIA H200", "figures-real-mst-h200", "mst"),
     ("Shortest paths on real graphs, NVIDIA H200", "figures-real-sssp-h200", "sssp"),
@@ -48,16 +43,16 @@ def ratios(file: str, problem: str) -> tuple[list[tuple[str, float, int]], int, 
     used: dict[tuple[str, str], list[Record]] = {}
     (stored,) = RECORDS.glob(f"{file}.jsonl*")
     for record in read_record_file(stored).records:
-        program = NAMES.get(record.algorithm) if record.algorithm.startswith("peer:") else "gpugraph"
-        if program and record.problem == problem and record.ok and record.call_s is not None:
-            query = times.setdefault(program, {})
+        if record.problem == problem and record.ok and record.call_s is not None:
+            name = program(record) if is_other(record) else "gpugraph"
+            query = times.setdefault(LABELS.get(name, name), {})
             query[key(record)] = min(record.call_s, query.get(key(record), math.inf))
             used.setdefault(key(record), []).append(record)
     ours = times.pop("gpugraph")
     found = []
-    for program, theirs in times.items():
+    for name, theirs in times.items():
         shared = [math.log(theirs[graph] / ours[graph]) for graph in theirs.keys() & ours.keys()]
-        found.append((program, math.exp(sum(shared) / len(shared)), len(shared)))
+        found.append((name, math.exp(sum(shared) / len(shared)), len(shared)))
     marked = "".join(marks(used[graph]) for graph in ours)
     return sorted(found, key=lambda row: row[1]), len(ours), "".join(f" {mark}" for mark in "†‡" if mark in marked)
 
