@@ -89,9 +89,10 @@ class Program(Meter):
         super().__init__(watts, 2e-3, step_s=0.02, idle_w=120)
         self.asked = self.usual = self.most_asked = runs
 
-    def lengthen(self, runs: int | None) -> None:
+    def lengthen(self, runs: int | None) -> int:
         self.asked = self.usual if runs is None else runs
         self.most_asked = max(self.most_asked, self.asked)
+        return self.asked
 
     def process(self) -> None:
         self._pass(0.5, 200)
@@ -117,10 +118,23 @@ def test_a_run_of_a_program_takes_what_further_runs_of_its_process_take_and_no_p
     assert ten["joules_per_run"] == pytest.approx(found["joules_per_run"], rel=0.03)
 
 
+@pytest.mark.parametrize("run_s", [2e-3, 1.5e-3])
+def test_one_time_for_all_runs_of_a_process_counts_if_the_clock_agrees_that_it_made_them(monkeypatch, run_s):
+    found = Program().energy(monkeypatch, inside=lambda: (1, run_s))  # a run takes 3 ms with the pause behind it
+    assert found["net_joules_per_run"] == pytest.approx(330 * 2e-3, rel=0.03)
+    assert found["joules_per_run"] == pytest.approx(330 * 2e-3 + 120 * run_s, rel=0.03)
+
+
+def test_one_time_for_all_runs_that_a_process_did_not_make_gives_the_reason(monkeypatch):
+    lazy = Program()
+    found = lazy.energy(monkeypatch, inside=lambda: (1, 4e-3))  # longer than the 3 ms of a run
+    assert found == {"absent": "500 more runs take its process 75 % of the time that it prints"}
+
+
 def test_where_a_run_cannot_be_told_from_the_start_of_its_process_the_reason_is_given(monkeypatch):
     assert "has no {runs}" in str(Program().energy(monkeypatch, lengthen=None)["absent"])
-    deaf = Program().energy(monkeypatch, lengthen=lambda runs: None)
-    assert deaf == {"absent": "its process tells the time of 5 runs where {runs} is for 1,005"}
+    deaf = Program().energy(monkeypatch, inside=lambda: (5, 2e-3), lengthen=lambda runs: 5)
+    assert deaf == {"absent": "1,000 more runs take its process 0 % of the time that it prints"}
     still = Program(watts=110).energy(monkeypatch)  # below the idle power
     assert still == {"absent": "the counter does not tell its runs from the start of its process"}
 
@@ -279,11 +293,12 @@ def test_a_run_on_processors_takes_power_times_time_and_shows_it():
 
 
 @pytest.mark.usefixtures("hundred_watts")
-def test_a_program_that_times_itself_has_energy_by_windows_around_its_processes(monkeypatch, tmp_path: Path):
+@pytest.mark.parametrize("printed", ["for _ in range(int(sys.argv[2])): print('took 0.01')", "print('took 0.01')"])
+def test_a_program_that_times_itself_has_energy_by_windows_around_its_processes(monkeypatch, tmp_path: Path, printed):
     """Each of its runs takes 2 J, told by a file that grows, and each process what 100 W are while it lasts."""
     (made := tmp_path / "made").touch()
     monkeypatch.setattr(energy, "processor_counter", lambda: lambda: 100 * energy.time.shown + 2 * made.stat().st_size)
-    body = "import sys\nfor _ in range(int(sys.argv[2])): print('took 0.01')\nprint('weight 3')\n"
+    body = f"import sys, time\ntime.sleep(0.012 * int(sys.argv[2]))\n{printed}\nprint('weight 3')\n"
     body += f"open('{made}', 'a').write('x' * int(sys.argv[2]))"
     command = f"{script(tmp_path, body)} {{graph.egr}}"
     times = "time = 'took (.+)', weight = 'weight (.+)'"

@@ -34,6 +34,8 @@ FIRST_STEP = 10
 """A process is made so many times as long before it is made as long as the times that it prints suggest."""
 MOST_UNTIMED = 2.0
 """Where a further run takes so many times the time that is printed of it, its energy is that of something else."""
+LEAST_TIMED = 0.8
+"""Where it takes less than this share of it, a process that prints one time for all its runs did not make them."""
 POWERCAP = Path("/sys/class/powercap")
 
 ReadJoules = Callable[[], float]
@@ -113,12 +115,13 @@ class Process(NamedTuple):
     """A run that is a process, which times runs of its own.
 
     Attributes:
-        inside: returns how many runs the last process made, and the seconds of one.
-        lengthen: lets the next process make so many, or the usual number for None; None where it cannot be told.
+        inside: returns how many times the last process printed, of each run or of all, and the seconds of a run.
+        lengthen: lets the next process make so many, or the usual number for None, and returns how many these are;
+            None where it cannot be told.
     """
 
     inside: Callable[[], tuple[int, float]]
-    lengthen: Callable[[int | None], None] | None
+    lengthen: Callable[[int | None], int] | None
 
 
 def measure_energy(
@@ -191,7 +194,7 @@ def _of_further_runs(
     """
     if process.lengthen is None:
         raise DeviceUnavailable("its runs cannot be told from the start of its process: its command has no {runs}")
-    few, own_s = process.inside()
+    few, (printed, own_s) = process.lengthen(None), process.inside()
     short_s, more = short.seconds / short.runs, min(math.ceil(WINDOW_S / own_s), MOST_RUNS)
     try:
         if more > FIRST_STEP * few:  # its runs may take far longer than it says
@@ -202,20 +205,23 @@ def _of_further_runs(
             more = min(more, max(math.ceil(WINDOW_S / max(own_s, each_s)), FIRST_STEP * few))
         process.lengthen(few + more)
         longer = look()
-        many, own_s = process.inside()
+        printed_now, own_s = process.inside()
     except DeviceUnavailable:
         raise
     except GpuGraphError as error:  # its usual processes are measured all the same
         raise DeviceUnavailable(f"a process of {few + more} runs failed: {error.what}") from error
     finally:
         process.lengthen(None)
-    if many < few + more:
-        what = f"its process tells the time of {counted(many, 'run')} where {{runs}} is for {count(few + more)}"
+    if printed_now not in (printed, printed + more):  # as many as before: it prints what sums all its runs up
+        what = f"its process tells the time of {counted(printed_now, 'run')} where {{runs}} is for {count(few + more)}"
         raise DeviceUnavailable(what)
-    each_s = (longer.seconds / longer.runs - short_s) / (many - few)
+    each_s = (longer.seconds / longer.runs - short_s) / more
     if each_s > MOST_UNTIMED * own_s:
         raise DeviceUnavailable(f"it times only a part of each of its runs: {duration(own_s)} of {duration(each_s)}")
-    return (longer.above(idle_w) - short.above(idle_w)) / (many - few), own_s
+    if printed_now == printed and each_s < LEAST_TIMED * own_s:  # nothing but the clock says that it made them
+        share = f"{max(each_s / own_s, 0.0):.0%}".replace("%", " %")
+        raise DeviceUnavailable(f"{counted(more, 'more run')} take its process {share} of the time that it prints")
+    return (longer.above(idle_w) - short.above(idle_w)) / more, own_s
 
 
 def counter_of(open_device: OpenDevice) -> Counter | str:
