@@ -157,6 +157,14 @@ def test_a_lone_first_run_may_take_far_longer_than_calls() -> None:
     assert "its calls took" not in str(list(times(changed(warm, "sampling.warmup", 0))))
 
 
+def test_memory_that_goes_back_to_the_system_may_take_its_time_after_a_sample(measured: Record) -> None:
+    small = changed(measured, "sampling.wall_s", [1.3 * second + 5e-4 for second in measured.samples])
+    large = changed(small, "graph.vertices", 4_000_000)
+    slow = changed(large, "sampling.wall_s", [1.3 * second + 2e-3 for second in measured.samples])
+    for record, beyond in ((small, True), (large, False), (slow, True)):
+        assert ("small part of the wall clock" in str(findings(record, 10_000))) == beyond
+
+
 def test_a_repetition_with_a_target_is_the_fewest_samples(measured: Record) -> None:
     assert "repeat" in str(findings(changed(measured, "parameters.repeat", 2)))
     adaptive = changed(changed(measured, "sampling.target", 0.05), "sampling.min_samples", 2)
