@@ -21,7 +21,7 @@ ROWS: Sequence[tuple[str, str, dict[str, str], tuple[str, ...]]] = (
         ("figures-commands-binary-cpu2",),
     ),
     ("all three problems", "16 cores", ON_CPU, ("figures-cpu-cpu16",)),
-    ("connected components", "NVIDIA H200", {"components": "hook"}, ("figures-beside-h200",)),
+    ("connected components", "NVIDIA H200", {"components": "hook"}, ("figures-beside-components-h200",)),
     ("real graphs", "NVIDIA H200", ON_GPU, ("figures-real-mst-h200", "figures-real-sssp-h200")),
     ("graphs drawn by the commit", "NVIDIA H200", ON_GPU, ("figures-drawn-mst-h200", "figures-drawn-sssp-h200")),
     ("Graph500", "NVIDIA H200", {"sssp": "delta-stepping"}, ("graph500-h200", "graph500-cugraph-h200")),
