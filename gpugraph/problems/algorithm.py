@@ -103,7 +103,7 @@ class Algorithm:
             a sequence of them where one run was several (a program run as a child); None lets the device's stopwatch
             decide.
         warms_itself: True where each run is a process that measures itself behind a warm-up of its own.
-        lengthen: ``lengthen(state, runs)``; lets such a process make so many runs (None: the usual number); returns it.
+        lengthen: ``lengthen(state, more)``; asks such a process for so many runs more, and returns the usual number.
         resident: False for a GPU algorithm that works on graphs larger than the device's memory: ``prepare`` gets the
             GraphView itself and copies what it wants.
         unsigned: True for a GPU algorithm that takes positions of arcs without a sign (``graph/positions.py``).
@@ -141,7 +141,7 @@ class Algorithm:
     state_bytes: Callable[[InputSizes], int] | None = None
     own_seconds: Callable[[Any, Any], float | Sequence[float]] | None = None
     warms_itself: bool = False
-    lengthen: Callable[[Any, int | None], int] | None = None
+    lengthen: Callable[[Any, int], int] | None = None
     resident: bool = True
     unsigned: bool = False
     ranks: bool = False

@@ -35,7 +35,7 @@ FIRST_STEP = 10
 MOST_UNTIMED = 2.0
 """Where a further run takes so many times the time that is printed of it, its energy is that of something else."""
 LEAST_TIMED = 0.8
-"""Where it takes less than this share of it, a process that prints one time for all its runs did not make them."""
+"""Where it takes less than this share of it, the process did not make these runs, or printed another time."""
 POWERCAP = Path("/sys/class/powercap")
 
 ReadJoules = Callable[[], float]
@@ -116,12 +116,12 @@ class Process(NamedTuple):
 
     Attributes:
         inside: returns how many times the last process printed, of each run or of all, and the seconds of a run.
-        lengthen: lets the next process make so many, or the usual number for None, and returns how many these are;
-            None where it cannot be told.
+        lengthen: asks the next process for so many runs more than usually, and returns the usual number; None where it
+            cannot be asked.
     """
 
     inside: Callable[[], tuple[int, float]]
-    lengthen: Callable[[int | None], int] | None
+    lengthen: Callable[[int], int] | None
 
 
 def measure_energy(
@@ -194,34 +194,39 @@ def _of_further_runs(
     """
     if process.lengthen is None:
         raise DeviceUnavailable("its runs cannot be told from the start of its process: its command has no {runs}")
-    few, (printed, own_s) = process.lengthen(None), process.inside()
+    few, (printed, own_s) = process.lengthen(0), process.inside()
     short_s, more = short.seconds / short.runs, min(math.ceil(WINDOW_S / own_s), MOST_RUNS)
+    asked = FIRST_STEP * few
     try:
-        if more > FIRST_STEP * few:  # its runs may take far longer than it says
-            process.lengthen(few + FIRST_STEP * few)
+        if more > asked:  # its runs may take far longer than it says
+            process.lengthen(asked)
             began = time.perf_counter()
             run()
-            each_s = (time.perf_counter() - began - short_s) / (FIRST_STEP * few)
-            more = min(more, max(math.ceil(WINDOW_S / max(own_s, each_s)), FIRST_STEP * few))
-        process.lengthen(few + more)
+            each_s = (time.perf_counter() - began - short_s) / asked
+            more = min(more, max(math.ceil(WINDOW_S / max(own_s, each_s)), asked))
+        asked = more + max(printed - few, 0)  # it may make more than it is asked for, up to some number
+        process.lengthen(asked)
         longer = look()
         printed_now, own_s = process.inside()
     except DeviceUnavailable:
         raise
     except GpuGraphError as error:  # its usual processes are measured all the same
-        raise DeviceUnavailable(f"a process of {few + more} runs failed: {error.what}") from error
+        raise DeviceUnavailable(f"a process of {few + asked} runs failed: {error.what}") from error
     finally:
-        process.lengthen(None)
-    if printed_now not in (printed, printed + more):  # as many as before: it prints what sums all its runs up
-        what = f"its process tells the time of {counted(printed_now, 'run')} where {{runs}} is for {count(few + more)}"
+        process.lengthen(0)
+    further = printed_now - printed or asked  # as many as before: it prints what sums all its runs up
+    if further < more:
+        what = f"its process tells the time of {counted(printed_now, 'run')} where {{runs}} is for {count(few + asked)}"
         raise DeviceUnavailable(what)
-    each_s = (longer.seconds / longer.runs - short_s) / more
+    each_s = (longer.seconds / longer.runs - short_s) / further
     if each_s > MOST_UNTIMED * own_s:
         raise DeviceUnavailable(f"it times only a part of each of its runs: {duration(own_s)} of {duration(each_s)}")
-    if printed_now == printed and each_s < LEAST_TIMED * own_s:  # nothing but the clock says that it made them
-        share = f"{max(each_s / own_s, 0.0):.0%}".replace("%", " %")
-        raise DeviceUnavailable(f"{counted(more, 'more run')} take its process {share} of the time that it prints")
-    return (longer.above(idle_w) - short.above(idle_w)) / more, own_s
+    if each_s < LEAST_TIMED * own_s:
+        share = math.floor(100 * max(each_s, 0.0) / own_s)
+        raise DeviceUnavailable(
+            f"its process takes {share} % of the time that it prints for {counted(further, 'more run')}"
+        )
+    return (longer.above(idle_w) - short.above(idle_w)) / further, own_s
 
 
 def counter_of(open_device: OpenDevice) -> Counter | str:
@@ -289,7 +294,7 @@ class Energy(Instrument):
 
         process = Process(inside, None) if algorithm.warms_itself else None
         if process and (lengthen := algorithm.lengthen) is not None:
-            process = process._replace(lengthen=lambda runs: lengthen(measurement.state, runs))
+            process = process._replace(lengthen=lambda more: lengthen(measurement.state, more))
         edges = measurement.setup.problem.work(measurement.input.graph, trial.result)
         with measurement.guard:
             gather = measurement.ranks.gather

@@ -357,10 +357,9 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
             warnings.warn(f"{label}: {what}", GpuGraphWarning, stacklevel=2)
         return seconds, tuple(dict.fromkeys(captured.get(figure.what, ())))
 
-    def lengthen(state: _State, runs: int | None) -> int:
-        runs = peer.runs - peer.warmup if runs is None else runs
-        state.values["runs"] = str(peer.warmup + runs)
-        return runs
+    def lengthen(state: _State, more: int) -> int:
+        state.values["runs"] = str(peer.runs + more)
+        return peer.runs
 
     def finish(state: _State, raw: tuple[object, tuple[str, ...]], *query: int) -> object:
         (_, answers), peer = raw, state.peer
