@@ -49,8 +49,8 @@ def test_a_page_is_what_its_template_makes_of_the_stored_records(template):
 def test_the_command_of_a_file_is_the_one_in_its_records(tmp_path):
     (tmp_path / "p.j2").write_text("{{ command('figures-cpu-cpu16') }}; {{ origin('figures-cpu-cpu16') }}")
     told = fill(str(tmp_path / "p.j2"), read_records([str(DOCS / "records" / "figures-cpu-cpu16.jsonl")])[0])
-    assert told.startswith("gpugraph bench --sweep figures/cpu --set sampling.time_limit_s=3")
-    assert told.endswith("; 77 cells, Intel(R) Xeon(R) Processor, 16 threads, 2026-11-27")
+    assert told.startswith("gpugraph bench --sweep figures/cpu --max-seconds 3")
+    assert told.endswith("; 77 cells, Intel(R) Xeon(R) Processor, 16 threads, 2026-11-30")
 
 
 def test_no_stored_command_names_a_folder_of_the_machine_on_which_it_ran():
@@ -70,7 +70,7 @@ def test_a_file_measured_with_several_numbers_of_threads_names_its_processor_onc
     asked = ("figures-cpu-threads-cpu16", "figures-cpu-libraries-cpu1")
     (tmp_path / "p.j2").write_text("; ".join(f"{{{{ origin('{one}') }}}}" for one in asked))
     several, one = fill(str(tmp_path / "p.j2"), read_records(STORED)[0]).split("; ")
-    assert several == "30 cells, Intel(R) Xeon(R) Processor, 1/2/4/8/16 threads, 2026-11-28"
+    assert several == "30 cells, Intel(R) Xeon(R) Processor, 1/2/4/8/16 threads, 2026-11-30"
     assert ", 1 thread, " in one
     (tmp_path / "p.j2").write_text("{{ origin('one') }}")
     assert fill(str(tmp_path / "p.j2"), [replace(read_records(STORED)[0][0], file="one.jsonl")]).startswith("1 cell, ")
