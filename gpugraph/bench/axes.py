@@ -67,7 +67,7 @@ def expand(value: object) -> list[object]:
         return list(draws_of(git_commit(), int(match[1])))
     if isinstance(value, str) and (match := _RANGE.fullmatch(value.strip())):
         return _members(value, match)
-    if isinstance(value, str) and re.fullmatch(rf"{NUMBER}\s*\.\..*|.*\.\.\s*{NUMBER}", value.strip()):
+    if isinstance(value, str) and re.fullmatch(rf"{NUMBER}\s*\.\..*|[^:=]*\.\.\s*{NUMBER}", value.strip()):
         raise InputError(f"'{value}' is no range", remedy="write 16..24, 16..24 step 2 or 1..64 x2")
     return [value]
 

@@ -23,6 +23,8 @@ from gpugraph.bench.axes import expand, expand_words, matches
         ("-2..2 step 2", [-2, 0, 2]),
         ("7..7", [7]),
         ("rmat:16", ["rmat:16"]),
+        ("ssca2:9,w=1..255", ["ssca2:9,w=1..255"]),
+        ("rmat:{scale},w=1..2", ["rmat:{scale},w=1..2"]),
         (["1..255", "unit"], ["1..255", "unit"]),
         (5, [5]),
     ],
