@@ -50,7 +50,7 @@ def test_the_command_of_a_file_is_the_one_in_its_records(tmp_path):
     (tmp_path / "p.j2").write_text("{{ command('figures-cpu-cpu16') }}; {{ origin('figures-cpu-cpu16') }}")
     told = fill(str(tmp_path / "p.j2"), read_records([str(DOCS / "records" / "figures-cpu-cpu16.jsonl")])[0])
     assert told.startswith("gpugraph bench --sweep figures/cpu --max-seconds 3")
-    assert told.endswith("; 77 cells, Intel(R) Xeon(R) Processor, 16 threads, 2026-11-30")
+    assert told.endswith("; 84 cells, Intel(R) Xeon(R) Processor, 16 threads, 2026-12-01")
 
 
 def test_no_stored_command_names_a_folder_of_the_machine_on_which_it_ran():
