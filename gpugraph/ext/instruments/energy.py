@@ -31,7 +31,9 @@ PAUSE_S = 0.02
 MOST_RUNS = 50_000
 """More runs than this no process is asked for: it prints the time of each."""
 FIRST_STEP = 10
-"""A process is made so many times as long before it is made as long as the times that it prints suggest."""
+"""A process makes so many times its runs, and then so many times these, on the way to what its times suggest."""
+SHOWN = 0.5
+"""Beyond this share of a process, further runs are no longer mistaken for a start that took longer."""
 MOST_UNTIMED = 2.0
 """Where a further run takes so many times the time that is printed of it, its energy is that of something else."""
 LEAST_TIMED = 0.8
@@ -192,20 +194,21 @@ def _of_further_runs(
     A process of the ``short`` window ran last; ``look`` returns a window of processes.  Raises DeviceUnavailable where
     it cannot be made longer, or fails then.
     """
-    if process.lengthen is None:
+    if (lengthen := process.lengthen) is None:
         raise DeviceUnavailable("its runs cannot be told from the start of its process: its command has no {runs}")
-    few, (printed, own_s) = process.lengthen(0), process.inside()
-    short_s, more = short.seconds / short.runs, min(math.ceil(WINDOW_S / own_s), MOST_RUNS)
-    asked = FIRST_STEP * few
+    few, (printed, own_s), asked = lengthen(0), process.inside(), 0
+    short_s = short.seconds / short.runs
+
+    def seconds_beyond(more: int) -> float:
+        nonlocal asked
+        lengthen(asked := more)
+        began = time.perf_counter()
+        run()
+        return time.perf_counter() - began - short_s
+
     try:
-        if more > asked:  # its runs may take far longer than it says
-            process.lengthen(asked)
-            began = time.perf_counter()
-            run()
-            each_s = (time.perf_counter() - began - short_s) / asked
-            more = min(more, max(math.ceil(WINDOW_S / max(own_s, each_s)), asked))
-        asked = more + max(printed - few, 0)  # it may make more than it is asked for, up to some number
-        process.lengthen(asked)
+        more = _runs_of_a_window(own_s, FIRST_STEP * few, short_s, seconds_beyond)
+        lengthen(asked := more + max(printed - few, 0))  # it may make more than it is asked for, up to some number
         longer = look()
         printed_now, own_s = process.inside()
     except DeviceUnavailable:
@@ -213,7 +216,7 @@ def _of_further_runs(
     except GpuGraphError as error:  # its usual processes are measured all the same
         raise DeviceUnavailable(f"a process of {few + asked} runs failed: {error.what}") from error
     finally:
-        process.lengthen(0)
+        lengthen(0)
     further = printed_now - printed or asked  # as many as before: it prints what sums all its runs up
     if further < more:
         what = f"its process tells the time of {counted(printed_now, 'run')} where {{runs}} is for {count(few + asked)}"
@@ -227,6 +230,19 @@ def _of_further_runs(
             f"its process takes {share} % of the time that it prints for {counted(further, 'more run')}"
         )
     return (longer.above(idle_w) - short.above(idle_w)) / further, own_s
+
+
+def _runs_of_a_window(own_s: float, step: int, short_s: float, seconds_beyond: Callable[[int], float]) -> int:
+    """Return how many more runs make a process of ``short_s`` ``WINDOW_S`` longer; it prints ``own_s`` for each.
+
+    They may take far longer than it prints.  So a ``step`` grows until they show beside what starts differ by.
+    """
+    most = min(math.ceil(WINDOW_S / own_s), MOST_RUNS)
+    while step < most:
+        if (beyond_s := seconds_beyond(step)) > SHOWN * short_s:
+            return min(most, max(math.ceil(WINDOW_S * step / beyond_s), step))
+        step *= FIRST_STEP
+    return most
 
 
 def counter_of(open_device: OpenDevice) -> Counter | str:
