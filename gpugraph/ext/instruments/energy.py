@@ -196,8 +196,8 @@ def _of_further_runs(
     """
     if (lengthen := process.lengthen) is None:
         raise DeviceUnavailable("its runs cannot be told from the start of its process: its command has no {runs}")
-    few, (printed, own_s), asked = lengthen(0), process.inside(), 0
-    short_s = short.seconds / short.runs
+    few, (printed, own_s) = lengthen(0), process.inside()
+    short_s, asked = short.seconds / short.runs, 0
 
     def seconds_beyond(more: int) -> float:
         nonlocal asked
