@@ -252,7 +252,7 @@ def _rates(run: Measurement, phases: Mapping[str, float]) -> dict[str, object]:
     if run.device.kind == "emulated" or any(not t.verdict.passed for t in trials):
         return {}
     there_s = sum(phases.get(name, 0.0) for name in WAY_THERE)
-    counts = [run.setup.problem.work(run.input.graph, t.result) for t in trials]
+    counts = [t.count(run) for t in trials]
     kernel = [mteps(c, median(t.kernel_s)) for c, t in zip(counts, trials, strict=True)]
     total = [mteps(c, there_s + median(t.kernel_s) + median(t.d2h_s)) for c, t in zip(counts, trials, strict=True)]
     count = counts[0] if len(counts) == 1 else counts

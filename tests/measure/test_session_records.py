@@ -182,6 +182,20 @@ def test_a_cpu_is_compared_with_its_memory_where_a_sweep_asks_for_it(monkeypatch
     assert traffic["share"] == traffic["minimum_bytes"] / data["phases_s"]["kernel"] / (1e9 * threads)
 
 
+@pytest.mark.parametrize(("source", "reached"), [(0, 2), (3, 9)])
+def test_a_search_of_less_than_half_the_edges_is_not_held_to_the_bytes_of_all(source, reached, tmp_path, monkeypatch):
+    monkeypatch.setattr("gpugraph.devices.bandwidth.host_copy_bandwidth", lambda threads: 1e9)
+    path = tmp_path / "two_parts.el"
+    path.write_text("0 1\n1 2\n" + "".join(f"{v} {v + 1}\n" for v in range(3, 12)))
+    one = Cell("sssp", str(path), "delta-stepping", "cpu", source=str(source))
+    data = run_cell(one, sampling=replace(SIX, bandwidth=True)).data
+    assert data["mteps"]["count"] == reached
+    if reached == 2:
+        assert data["traffic"] == {"absent": "its runs reach 2 of 11 edges, and need not read the others"}
+    else:
+        assert data["traffic"]["share"] > 0
+
+
 def test_a_batch_is_compared_with_the_distances_of_all_its_sources(monkeypatch):
     monkeypatch.setattr("gpugraph.devices.bandwidth.host_copy_bandwidth", lambda threads: 1e9)
     three = Cell("sssp", GRID, "delta-stepping-batched", "cpu", source="random:3")

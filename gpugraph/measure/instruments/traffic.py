@@ -1,5 +1,6 @@
 """Memory traffic: the least that the algorithm needs, the device's copy bandwidth, and the share that is reached."""
 
+import math
 from typing import Any
 
 from gpugraph.measure.instruments import Instrument
@@ -34,5 +35,9 @@ def _traffic(measurement: Measurement) -> dict[str, Any]:
     if kernel_s <= 0:
         return {"absent": "the kernel took no time that could be measured"}
     together = [len(measurement.trials[0].query[0])] if algorithm.batched else []
+    whole = getattr(measurement.input.graph, "edges", 0) * math.prod(together)
+    counted = min(trial.count(measurement) for trial in measurement.trials)
+    if 2 * counted < whole:  # ``minimum_bytes`` is that of the whole graph
+        return {"absent": f"its runs reach {counted:,} of {whole:,} edges, and need not read the others"}
     least = algorithm.minimum_bytes(measurement.input.view, *together)
     return {"minimum_bytes": least, "copy_bytes_per_s": bandwidth, "share": least / kernel_s / bandwidth}
