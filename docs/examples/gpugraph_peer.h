@@ -23,7 +23,7 @@
 
        [peer.ecl-mst]
        command = "ecl-mst {graph.egr} {runs}"
-       time = '^time_ms: ([0-9.]+)'
+       time = '^time_ms: (\S+)'
        unit = "ms"
        warmup = 1
        weight = '^weight: ([0-9]+)'

@@ -324,3 +324,15 @@ def test_at_most_one_in_ten_false_records_passes_and_the_page_names_each(
     assert len(passed) <= 10
     page = (DOCS / "submit.md").read_text("utf-8")
     assert [words for words in UNNOTICED.values() if words not in page] == []
+
+
+def test_a_file_that_cannot_be_read_does_not_end_the_check_of_the_others(
+    bases: tuple[Record, Record], tmp_path: Path
+) -> None:
+    (tmp_path / "cut.jsonl.gz").write_bytes(b"\x1f\x8b\x08")
+    (tmp_path / "false.jsonl").write_text(edited(bases[1], time="").to_json(), "utf-8")
+    ended = run("check-record", "--edges", 0, tmp_path / "cut.jsonl.gz", tmp_path / "none", tmp_path / "false.jsonl")
+    assert ended.code == 2
+    assert f"{tmp_path}/false.jsonl line 1: date: " in ended.out
+    assert all(f"{tmp_path}/{name}: cannot be read: " in ended.out for name in ("cut.jsonl.gz", "none"))
+    assert "1 record checked, 1 with findings" in ended.out

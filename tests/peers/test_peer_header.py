@@ -13,6 +13,7 @@ from gpugraph.base.files import resource_dir
 from gpugraph.ext.check_record.plausibility import findings
 from gpugraph.ext.peers import parse_commands, read_tables, register_commands
 from gpugraph.ext.peers.peer import PeerThrew
+from tests.measure.test_plausibility import changed
 from tests.peers.helpers import measured
 from tests.zoo import zoo
 
@@ -69,7 +70,7 @@ def test_three_lines_make_a_program_a_peer_and_its_record_names_it(tmp_path: Pat
     program = built(tmp_path, compiler)
     table = {
         "command": f"env A=1 '{program}' {{graph.wel}} 3",
-        "time": "^time_ms: ([0-9.]+)",
+        "time": r"^time_ms: (\S+)",
         "unit": "ms",
         "warmup": 1,
     }
@@ -137,14 +138,25 @@ def test_a_program_may_hand_over_the_time_of_its_own_stopwatch(tmp_path: Path, c
     assert sum(line.startswith("wall_ms: ") for line in lines) == 3
 
 
+def test_the_last_process_of_a_program_may_bring_more_runs_than_were_asked_for(tmp_path: Path, compiler: str) -> None:
+    program = built(tmp_path, compiler)
+    table = {"command": f"'{program}' {{graph.wel}} 3", "time": r"^time_ms: (\S+)", "unit": "ms", "warmup": 1}
+    register_commands({"kruskal": table | {"weight": "^weight: ([0-9]+)"}})
+    record = measured(zoo("random"), "peer:kruskal", repeat=4)
+    assert (len(record.samples), record.shape.parameters.repeat) == (6, 4)
+    for asked, told in ((4, False), (7, True)):
+        found = findings(changed(record, "parameters.repeat", asked))
+        assert any("parameters.repeat is" in one.what for one in found) == told
+
+
 @pytest.mark.parametrize("time", ["-1.0", "std::numeric_limits<double>::quiet_NaN()"])
 def test_a_stopwatch_that_shows_no_time_is_not_replaced_by_the_clock_of_the_host(
     tmp_path: Path, compiler: str, time: str
 ) -> None:
     program = built(tmp_path, compiler, f"peer.own_ms({time});")
-    table = {"command": f"'{program}' {{graph.wel}} 3", "time": "^time_ms: ([0-9.]+)", "unit": "ms"}
+    table = {"command": f"'{program}' {{graph.wel}} 3", "time": r"^time_ms: (\S+)", "unit": "ms"}
     register_commands({"kruskal": table})
-    with pytest.raises(PeerThrew, match="it printed no time"):
+    with pytest.raises(PeerThrew, match="which is no time to rate"):
         measured(zoo("random"), "peer:kruskal")
 
 

@@ -56,10 +56,17 @@ def check_record(files: tuple[str, ...], edges: int, quiet: bool) -> None:
     records: list[Record] = []
     lines: list[str] = []
     unread: list[BadLine] = []
+    unreadable: list[InputError] = []
     for file in files:
-        stored = read_record_file(file, strict=False)
-        if not (stored.records or stored.bad):
-            raise InputError("holds no records", where=file, remedy="give a file that --save or `gpugraph bench` wrote")
+        try:
+            stored = read_record_file(file, strict=False)
+            if not (stored.records or stored.bad):
+                remedy = "give a file that --save or `gpugraph bench` wrote"
+                raise InputError("holds no records", where=file, remedy=remedy)
+        except InputError as error:
+            unreadable.append(error)  # the other files are checked all the same
+            lines.append(str(error))
+            continue
         records += stored.records
         lines += [f"{bad.file} line {bad.line}: type: {bad.why}" for bad in stored.bad]
         unread += stored.bad
@@ -74,8 +81,10 @@ def check_record(files: tuple[str, ...], edges: int, quiet: bool) -> None:
     lines += [f"{file} {_on_lines(at)}: {one.kind}: {one.what}" for (file, one), at in places.items()]
     wrong = len(unread) + len({(record.file, record.line) for record, _ in found})
     total = len(unread) + len(records)
-    if not quiet or wrong:
+    if (not quiet or wrong) and len(unreadable) < len(files):
         show("\n".join([*lines, f"{counted(total, 'record')} checked, {wrong} with findings"]))
+    if unreadable:
+        raise unreadable[0]
     if unread:
         raise unread[0].error()
     if wrong:
